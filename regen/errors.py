@@ -1,0 +1,25 @@
+"""The errors that a user can cause or meet. Each is one sentence: the cause, then the way out."""
+
+
+class RegenError(Exception):
+    """Base of all of them. `exit_code` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class InputError(RegenError):
+    """A wrong command line or input file."""
+
+    exit_code = 2
+
+
+class ConfigurationError(RegenError):
+    """A setting or a credential that is missing or wrong."""
+
+    exit_code = 3
+
+
+class ProviderError(RegenError):
+    """A model or a search provider that failed for good."""
+
+    exit_code = 4

@@ -1,0 +1,175 @@
+"""The data that crosses regen's boundaries: documents, claims, evidence, reports, answers, results.
+
+This module is a leaf: it imports nothing of ours, so that every room can share it.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Record(BaseModel):
+    """Base of every record here: immutable, and strict about unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Document(Record):
+    """One search result, with the passage that was read from it."""
+
+    id: str = Field(description="Unique within one result list; citations and evidence refer to it.")
+    text: str = Field(description="The passage that was read.")
+    title: str = ""
+    url: str = Field(default="", description="Where it came from: a web address or a file: address.")
+    snippet: str = Field(default="", description="The search engine's own excerpt.")
+    published: date | None = Field(default=None, description="Publication date, where one is known.")
+    published_from: Literal["front matter", "metadata", "name", "mtime", "provider"] | None = Field(
+        default=None, description="What the publication date was read from."
+    )
+    rank: int = Field(default=0, ge=0, description="Place in the result list, from 1; 0 where there is none.")
+    source: str = Field(default="", description="The provider that returned it.")
+    retrieved_at: datetime | None = None
+
+
+class Claim(Record):
+    """One self-contained factual statement taken from a response."""
+
+    id: str
+    text: str
+
+
+class Stance(StrEnum):
+    """What a document says about a claim."""
+
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+    IRRELEVANT = "irrelevant"
+
+
+class Evidence(Record):
+    """The stance of one document towards one claim."""
+
+    claim_id: str
+    document_id: str
+    stance: Stance
+    quote: str = Field(default="", description="Copied from the document, and checked to stand in it.")
+    confidence: float | None = Field(default=None, ge=0, le=1, description="The judge's probability of the stance.")
+    partial: bool = Field(default=False, description="Supports only part of the claim.")
+    answer: str | None = Field(
+        default=None, description="What the document itself answers to the claim's question, where the judge read it."
+    )
+
+
+class Unjudged(Record):
+    """A document that a judge could not judge: never counted as irrelevant."""
+
+    document_id: str
+    cause: str
+
+
+class Judgement(Record):
+    """What a judge returns: its evidence, and what it could not judge."""
+
+    evidence: list[Evidence] = []
+    unjudged: list[Unjudged] = []
+
+
+class ConflictReport(Record):
+    """ConflictScore of one response (Liu et al. 2026): its claims, the evidence, and two scores in [0, 1]."""
+
+    claims: list[Claim] = []
+    evidence: list[Evidence] = []
+    cs_c: float = Field(default=0.0, ge=0, le=1, description="Claims in conflict / claims. 0 without claims.")
+    cs_r: float = Field(
+        default=0.0, ge=0, le=1, description="Mean over claims of |D-| / (|D+| + |D-|). 0 without claims."
+    )
+    in_conflict: list[str] = Field(default=[], description="Ids of the claims with D+ and D- both non-empty.")
+    unverified: list[str] = Field(default=[], description="Ids of the claims with D+ and D- both empty.")
+    unjudged: list[Unjudged] = []
+    warnings: list[str] = []
+
+    def sides(self, claim_id: str) -> tuple[list[Evidence], list[Evidence]]:
+        """The evidence of D+ and of D- for one claim, in the order of the report."""
+        of_claim = [e for e in self.evidence if e.claim_id == claim_id]
+        return (
+            [e for e in of_claim if e.stance is Stance.SUPPORTS],
+            [e for e in of_claim if e.stance is Stance.CONTRADICTS],
+        )
+
+
+class Answer(Record):
+    """One answer of the model."""
+
+    text: str
+    choice: int | None = Field(default=None, ge=0, description="Index into `choices`, where there are choices.")
+    citations: list[str] = Field(default=[], description="Ids of the documents it cites, in order of first mention.")
+    probabilities: list[float] | None = Field(
+        default=None, description="One for each choice, summing to 1; where the model gives log-probabilities."
+    )
+
+
+class DocumentAnswer(Record):
+    """An answer that documents themselves give to the question, and which ones give it."""
+
+    answer: str
+    document_ids: list[str]
+
+
+class Scores(Record):
+    """The two scores of one answer."""
+
+    cs_c: float
+    cs_r: float
+
+
+class Decision(Record):
+    """Which answer was kept, and why."""
+
+    kept: Literal["first", "regenerated"]
+    reason: str
+
+
+class Round(Record):
+    """One regeneration: the feedback that was given, the answer that came back, and what was decided."""
+
+    feedback: str
+    answer: Answer
+    report: ConflictReport
+    decision: Decision
+
+
+class Usage(Record):
+    """What one run cost. Tokens are the provider's own counts."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = Field(default=0, description="Prompt tokens that the provider read from its cache.")
+    completion_tokens: int = 0
+    cost_usd: float | None = Field(default=None, description="The provider's list price, where it is known.")
+    seconds: float = 0.0
+
+
+class Result(Record):
+    """Everything that one question led to."""
+
+    question: str
+    choices: list[str] | None = None
+    documents: list[Document] = []
+    answer: Answer
+    initial_answer: Answer
+    initial_report: ConflictReport
+    report: ConflictReport = Field(description="Of the answer that was kept.")
+    rounds: list[Round] = []
+    decision: Decision
+    document_answers: list[DocumentAnswer] = []
+    usage: Usage = Usage()
+    warnings: list[str] = []
+
+    @property
+    def regenerated(self) -> bool:
+        """Whether a regenerated answer took the place of the first."""
+        return self.decision.kept == "regenerated"
