@@ -139,7 +139,7 @@ def _embedded(path: Path | None, why: str) -> ModelChoice:
             path = weights.check_file(path)
         except ConfigurationError as error:
             missing = str(error)
-    name = path.stem if path else weights.MODEL_NAME
+    name = path.stem if path else weights.EMBEDDED.name
     return ModelChoice(
         model=f"embedded/{name}", kind="embedded", why=why, path=path, missing=missing, logprobs=True, seed=True
     )

@@ -112,8 +112,10 @@ class _Endpoint:
             connected.organization = connected.project = None  # OpenAI's account names are nobody else's business
         return connected
 
-    def _error(self, exc: Exception) -> Exception:
-        return wire.error(exc, self.base_url, self._api_key, self.timeout)
+    def _error(self, exc: Exception) -> Any:
+        return wire.error(
+            exc, self.base_url, api_key=self._api_key, key_variable=self.key_variable, timeout=self.timeout
+        )
 
 
 class OpenAIEngine(_Endpoint):

@@ -25,6 +25,8 @@ class Running:
     base_url: str
     api_key: str
     load_seconds: float
+    resident_mib: int | None
+    """Memory of the whole process after loading, the mapped weights included; None where it cannot be read."""
     handle: Any
 
 
@@ -79,7 +81,14 @@ def _load(path: Path) -> Running:
         raise ConfigurationError(
             f"{path} cannot be loaded: it is not a whole GGUF model, or there is not enough memory for it."
         ) from None
-    return Running(f"{server.listening_address}/v1", key, time.monotonic() - began, server)
+    return Running(f"{server.listening_address}/v1", key, time.monotonic() - began, _resident_mib(), server)
+
+
+def _resident_mib() -> int | None:
+    status = Path("/proc/self/statm")
+    if not status.is_file():
+        return None
+    return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
 def _cores() -> int:

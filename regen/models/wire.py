@@ -95,7 +95,7 @@ def expected() -> tuple[type[Exception], ...]:
     return openai.OpenAIError, LM15Error, json.JSONDecodeError
 
 
-def error(exc: Exception, base_url: str, api_key: str | None, timeout: float) -> Any:
+def error(exc: Exception, base_url: str, *, api_key: str | None, key_variable: str | None, timeout: float) -> Any:
     """The `dspy.lm15.LM15Error` for one of the `expected` exceptions.
 
     Nothing of the key is left in its message; `retry_after` is the provider's own, in seconds.
@@ -103,12 +103,13 @@ def error(exc: Exception, base_url: str, api_key: str | None, timeout: float) ->
     import httpx2
     import openai
     from dspy.clients._http import retry_after_seconds
-    from dspy.lm15 import ContextLengthError, LM15Error, ProviderError, TimeoutError, TransportError
+    from dspy.lm15 import AuthError, ContextLengthError, LM15Error, ProviderError, TimeoutError, TransportError
 
     address = without_credentials(base_url)
     if isinstance(exc, LM15Error):
         exc.message = scrub(exc.message, api_key)
         exc.args = (exc.message,)
+        exc.provider = exc.provider if exc.provider not in (None, "openai-chat") else address
         return exc
     if isinstance(exc, openai.APITimeoutError) and not isinstance(exc.__cause__, httpx2.ConnectTimeout):
         return TimeoutError(f"No answer from {address} within {timeout:g} seconds.", provider=address)
@@ -124,6 +125,8 @@ def error(exc: Exception, base_url: str, api_key: str | None, timeout: float) ->
         mapped.message = scrub(mapped.message, api_key)
         mapped.args = (mapped.message,)
         mapped.provider = address
+        if isinstance(mapped, AuthError):
+            mapped.env_keys = (key_variable,) if key_variable else ()
         mapped.request_id = exc.request_id
         mapped.retry_after = retry_after_seconds(exc.response.headers.get("retry-after"))
         return mapped

@@ -1,0 +1,74 @@
+"""A DSPy adapter without field markers: short prompts, and an answer that begins with its first word.
+
+A weak model loses its way among markers, and the log-probabilities of an option's letter can only be read where the
+letter comes first. Inputs that are not given leave no trace, so that a prompt with feedback begins with the very text
+of the prompt without it.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Any, get_origin
+
+from regen.models.quiet import import_dspy
+
+dspy = import_dspy()
+
+_BULLET = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,2}[.):])\s+")
+_NOTHING = {"", "none", "none.", "n/a", "(none)"}
+
+
+class PlainAdapter(dspy.ChatAdapter):  # type: ignore[misc]
+    """Renders a signature as plain text where it has one output of text or of lines; others go through JSON."""
+
+    def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
+        if not _is_plain(signature):
+            return dspy.JSONAdapter()(lm, lm_kwargs, signature, demos, inputs)
+        return super().__call__(lm, lm_kwargs, signature, demos, inputs)
+
+    async def acall(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
+        if not _is_plain(signature):
+            return await dspy.JSONAdapter().acall(lm, lm_kwargs, signature, demos, inputs)
+        return await super().acall(lm, lm_kwargs, signature, demos, inputs)
+
+    def format_system_message(self, signature: Any) -> str:
+        (name, field) = next(iter(signature.output_fields.items()))
+        reply = (field.json_schema_extra or {}).get("desc") or name
+        instructions = textwrap.dedent(signature.instructions).strip()
+        return instructions if "reply" in instructions.lower() else f"{instructions}\n\nReply with {reply}."
+
+    def format_user_message_content(
+        self, signature: Any, inputs: dict[str, Any], prefix: str = "", suffix: str = "", main_request: bool = False
+    ) -> str:
+        parts = [prefix]
+        for name in signature.input_fields:
+            value = inputs.get(name)
+            if value is None:
+                continue
+            # Documents bring their own fence, and come first in every prompt.
+            label = "" if name in {"document", "documents"} else f"{name.replace('_', ' ').capitalize()}: "
+            line = "\n" if label and "\n" in str(value) else ""
+            parts.append(f"{label.rstrip() if line else label}{line}{value}")
+        return "\n\n".join(part for part in [*parts, suffix] if part).strip()
+
+    def format_assistant_message_content(
+        self, signature: Any, outputs: dict[str, Any], missing_field_message: str | None = None
+    ) -> str:
+        name = next(iter(signature.output_fields))
+        value = outputs.get(name, missing_field_message)
+        return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+
+    def parse(self, signature: Any, completion: str) -> dict[str, Any]:
+        name, field = next(iter(signature.output_fields.items()))
+        text = completion.strip()
+        if field.annotation is str:
+            return {name: text}
+        lines = [_BULLET.sub("", line).strip() for line in text.splitlines()]
+        return {name: [line for line in lines if line.lower() not in _NOTHING]}
+
+
+def _is_plain(signature: Any) -> bool:
+    fields = list(signature.output_fields.values())
+    return len(fields) == 1 and (fields[0].annotation is str or get_origin(fields[0].annotation) is list
+                                 and fields[0].annotation.__args__ == (str,))

@@ -1,0 +1,116 @@
+"""ConflictScore's aggregation (Liu et al. 2026): from stances to CS-C and CS-R. Pure: no model is called here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import fsum
+from typing import Literal
+
+from regen.quotes import find_quote
+from regen.types import Claim, ConflictReport, Document, Evidence, Judgement, Stance, Unjudged
+
+Support = Literal["partial", "strict"]
+
+
+def aggregate(
+    claims: Sequence[Claim],
+    documents: Sequence[Document],
+    judgement: Judgement,
+    *,
+    support: Support = "partial",
+    check_quotes: bool = True,
+) -> ConflictReport:
+    """The conflict report of a response. The same for the same evidence, in whatever order it came in.
+
+    For each claim, D+ are the documents that support it and D- those that contradict it. CS-C is the share of claims
+    with both non-empty; CS-R is the mean over claims of |D-| / (|D+| + |D-|), to which a claim with neither adds 0.
+    Both are in [0, 1], lower is better, and both are 0 without claims.
+
+    Args:
+        claims: The response's claims, ids unique.
+        documents: The documents that were judged, ids unique.
+        judgement: At most one stance for each claim and document.
+        support: Under "partial", a document that supports part of a claim is in D+; under "strict" it is not.
+        check_quotes: Whether a stance whose quote is not found in its document counts as irrelevant.
+
+    Returns:
+        The report. A document without a stance on some claim is in `unjudged`, never counted as irrelevant.
+
+    Raises:
+        ValueError: ids that are not unique or not known, or two stances of one document on one claim.
+    """
+    claim_order = _order("claim", [claim.id for claim in claims])
+    text_of = {document.id: document.text for document in documents}
+    document_order = _order("document", [document.id for document in documents])
+    evidence: dict[tuple[str, str], Evidence] = {}
+    dropped: Counter[str] = Counter()
+    for item in judgement.evidence:
+        pair = (item.claim_id, item.document_id)
+        if item.claim_id not in claim_order or item.document_id not in document_order:
+            raise ValueError(f"evidence for an unknown claim or document: {pair}")
+        if pair in evidence:
+            raise ValueError(f"two stances of one document on one claim: {pair}")
+        checked = _check(item, text_of[item.document_id], support, check_quotes)
+        if checked.stance is not item.stance and not (item.partial and support == "strict"):
+            dropped[item.document_id] += 1
+        evidence[pair] = checked
+
+    unjudged = {item.document_id: item for item in judgement.unjudged}
+    for document in documents:
+        missing = sum((claim.id, document.id) not in evidence for claim in claims)
+        if missing and document.id not in unjudged:
+            cause = f"the judge returned no stance on {missing} of {len(claims)} claims"
+            unjudged[document.id] = Unjudged(document_id=document.id, cause=cause)
+
+    in_conflict, unverified, ratios = [], [], []
+    for claim in claims:
+        stances = [item.stance for (claim_id, _), item in evidence.items() if claim_id == claim.id]
+        plus, minus = stances.count(Stance.SUPPORTS), stances.count(Stance.CONTRADICTS)
+        ratios.append(minus / (plus + minus) if plus + minus else 0.0)
+        if plus and minus:
+            in_conflict.append(claim.id)
+        if not plus and not minus:
+            unverified.append(claim.id)
+
+    known = sorted(unjudged.values(), key=lambda item: document_order.get(item.document_id, len(document_order)))
+    warnings = [f"Document {item.document_id} was not judged: {item.cause}." for item in known]
+    warnings += [
+        f"Document {name}: {dropped[name]} of its stances came without a quote found in it, and count as irrelevant."
+        for name in sorted(dropped, key=lambda name: document_order[name])
+    ]
+    return ConflictReport(
+        claims=list(claims),
+        evidence=sorted(evidence.values(), key=lambda e: (claim_order[e.claim_id], document_order[e.document_id])),
+        cs_c=len(in_conflict) / len(claims) if claims else 0.0,
+        cs_r=_mean(ratios),
+        in_conflict=in_conflict,
+        unverified=unverified,
+        unjudged=known,
+        warnings=warnings,
+    )
+
+
+def _check(item: Evidence, text: str, support: Support, check_quotes: bool) -> Evidence:
+    if item.stance is Stance.IRRELEVANT:
+        return item
+    if item.stance is Stance.SUPPORTS and item.partial and support == "strict":
+        return item.model_copy(update={"stance": Stance.IRRELEVANT})
+    quote = find_quote(item.quote, text)
+    if quote is None:
+        # An unchecked quote is never shown as one.
+        stance = Stance.IRRELEVANT if check_quotes else item.stance
+        return item.model_copy(update={"stance": stance, "quote": ""})
+    return item.model_copy(update={"quote": quote})
+
+
+def _mean(values: Sequence[float]) -> float:
+    # fsum is exact, so that the order of claims does not show in the last digit.
+    return min(1.0, fsum(values) / len(values)) if values else 0.0
+
+
+def _order(what: str, ids: Sequence[str]) -> dict[str, int]:
+    order = {name: place for place, name in enumerate(ids)}
+    if len(order) < len(ids):
+        raise ValueError(f"{what} ids are not unique: {[name for name, n in Counter(ids).items() if n > 1]}")
+    return order

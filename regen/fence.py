@@ -1,0 +1,49 @@
+"""Fences documents in prompts: what a document says is data, and nothing in it can end its fence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from regen.types import Document
+
+# What could end a document's own fence, a field of one of DSPy's adapters, or a turn of a chat template.
+_FENCE = re.compile(r"<(?=/?\s*document\b)", re.IGNORECASE)
+_FIELD = re.compile(r"\[\[(?=\s*##)")
+_TURN = re.compile(r"<(?=\|)|(?<=\|)>|\[(?=/?INST\])|<(?=/?s>|(?:start|end)_of_turn>)", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+def harmless(text: str) -> str:
+    """`text` without control and invisible characters, and with every mark that could end a fence or a turn broken."""
+    text = _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _FENCE.sub("\u2039", text)
+    text = _FIELD.sub("[ [", text)
+    return _TURN.sub(lambda mark: {"<": "\u2039", ">": "\u203a", "[": "("}[mark.group()], text)
+
+
+def fence(document: Document, number: int | None = None) -> str:
+    """One document as it stands in a prompt: its number, title, date and text inside a fence."""
+    head = "" if number is None else f' number="{number}"'
+    if document.title:
+        head += f' title="{_attribute(document.title)}"'
+    if document.published:
+        head += f' date="{document.published.isoformat()}"'
+    return f"<document{head}>\n{harmless(document.text).strip()}\n</document>"
+
+
+def fence_all(documents: Sequence[Document]) -> str:
+    """Documents numbered from 1, in the order given; citations `[n]` refer to these numbers."""
+    return "\n\n".join(fence(document, number) for number, document in enumerate(documents, 1))
+
+
+def one_line(text: str, limit: int) -> str:
+    """`text` made harmless, on one line, cut at a word to at most `limit` characters."""
+    line = " ".join(harmless(text).split())
+    if len(line) <= limit:
+        return line
+    return line[: limit - 1].rsplit(" ", 1)[0] + "\u2026"
+
+
+def _attribute(text: str) -> str:
+    return one_line(text, 120).replace('"', "'")

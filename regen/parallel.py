@@ -1,0 +1,51 @@
+"""Runs independent model calls at the same time; how many at once is the model layer's limit, not set here."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
+
+from regen.models.quiet import import_dspy
+
+Item = TypeVar("Item")
+Out = TypeVar("Out")
+
+# More threads than calls may run at once: the model layer holds back the rest.
+_THREADS = 32
+
+
+def run_all(
+    work: Callable[[Item], Out], items: Sequence[Item], progress: Callable[[int, int], None] | None = None
+) -> list[Out | Exception]:
+    """`work` on every item, in DSPy's context of the caller; results in the order of `items`.
+
+    An item whose work raised gives its exception in place of a result. An interrupt drops what hasn't begun, and
+    goes on upwards.
+    """
+    dspy = import_dspy()
+
+    def one(item: Item) -> Out:
+        # A stream belongs to the caller's thread; what runs beside it is not part of what it shows.
+        with dspy.context(send_stream=None):
+            return work(item)
+
+    if not items:
+        return []
+    results: dict[int, Out | Exception] = {}
+    pool = ThreadPoolExecutor(max_workers=min(_THREADS, len(items)), thread_name_prefix="regen")
+    try:
+        futures = {
+            pool.submit(contextvars.copy_context().run, one, item): place for place, item in enumerate(items)
+        }
+        for done, future in enumerate(as_completed(futures), 1):
+            error = future.exception()
+            if error is not None and not isinstance(error, Exception):
+                raise error
+            results[futures[future]] = future.result() if error is None else error
+            if progress:
+                progress(done, len(items))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return [results[place] for place in range(len(items))]

@@ -1,0 +1,151 @@
+"""The provider `local`: a folder of Markdown, text, HTML, PDF and Word files."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import textwrap
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from regen.errors import ConfigurationError, InputError, ProviderError
+from regen.settings import cache_dir
+from regen.types import Document
+from search.base import SearchResults
+from search.folder import READABLE, Listing, listing
+from search.index import Hit, Index
+from search.store import Passage, Store, wipe
+
+PASSAGES_PER_FILE = 2  # of one file in one result list, at most
+LOCK_SECONDS = 600  # to wait for another process that is indexing the same folder
+
+_T = TypeVar("_T")
+
+
+class LocalSearch:
+    """Search over the documents in `folder` and its subfolders.
+
+    What was read is kept in `cache` (default: `index` in the user's cache folder), never in `folder`, and only files
+    whose size or time of change differ are read again. A file that cannot be read is a warning of every search.
+    """
+
+    name = "local"
+
+    def __init__(self, folder: Path, *, cache: Path | None = None) -> None:
+        self.folder = folder
+        self._cache = cache
+
+    def prepare(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Bring the index up to date. `progress` gets how many files were read, and how many there are to read.
+
+        Raises:
+            InputError: the folder is missing, is no folder, or holds no readable document.
+            ConfigurationError: the cache cannot be written.
+            ProviderError: another process has been indexing the folder for ten minutes.
+        """
+        self._with_store(lambda store: None, progress)
+
+    def top(self, query: str, k: int = 10) -> SearchResults:
+        """The `k` passages that match `query` best by BM25, words in the title counting twice.
+
+        Distinct files come first: the best passage of each file is chosen, best first, up to `k`; only where files
+        run out are second passages added, and never a third. Those chosen are then ranked by score; equal scores stand
+        in the order of their paths. No match is an empty list.
+
+        Raises:
+            InputError, ConfigurationError, ProviderError: as `prepare`, which it does first.
+        """
+
+        def find(store: Store) -> tuple[list[Passage], list[str]]:
+            index = Index(store)
+            found = [store.passage(hit.passage) for hit in _diverse(index.search(query), k)]
+            damage = f"The full-text index of {self.folder} was damaged, and was built again."
+            return found, [damage] if index.damaged else []
+
+        (passages, damage), warnings = self._with_store(find)
+        now = datetime.now(UTC)
+        root = self.folder.resolve()
+        documents = [
+            Document.model_validate(
+                {
+                    "id": passage.path if passage.of == 1 else f"{passage.path}#{passage.number}",
+                    "text": passage.text,
+                    "title": passage.title,
+                    "url": (root / passage.path).as_uri(),
+                    "snippet": textwrap.shorten(passage.text, 200, placeholder=" …"),
+                    "published": date.fromisoformat(passage.published) if passage.published else None,
+                    "published_from": passage.published_from,
+                    "rank": rank,
+                    "source": self.name,
+                    "retrieved_at": now,
+                }
+            )
+            for rank, passage in enumerate(passages, 1)
+        ]
+        return SearchResults(documents=documents, warnings=warnings + damage)
+
+    def _with_store(
+        self, use: Callable[[Store], _T], progress: Callable[[int, int], None] | None = None
+    ) -> tuple[_T, list[str]]:
+        """What `use` makes of the store once it is up to date, and the warnings."""
+        from filelock import FileLock, Timeout
+
+        if not self.folder.is_dir():
+            problem = "is not a folder" if self.folder.exists() else "does not exist"
+            raise InputError(f"The documents folder {self.folder} {problem}; name a folder that holds your documents.")
+        folder = self.folder.resolve()
+        cache = self._cache or cache_dir() / "index"
+        home = cache / hashlib.sha256(str(folder).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        found = listing(folder)
+
+        def attempt() -> tuple[_T, list[str]]:
+            with closing(Store(home)) as store:
+                store.update(found.files, progress)
+                warnings = found.warnings + store.warnings()
+                if not store.count():
+                    raise InputError(_nothing_readable(self.folder, found, warnings))
+                return use(store), warnings
+
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            with FileLock(home / "lock", timeout=LOCK_SECONDS):
+                try:
+                    return attempt()
+                except sqlite3.DatabaseError as error:
+                    wipe(home)
+                    result, warnings = attempt()
+                    return result, [*warnings, f"The index of {self.folder} was damaged ({error}); all was read again."]
+        except Timeout:
+            raise ProviderError(
+                f"Another process has been indexing {self.folder} for {LOCK_SECONDS // 60} minutes; try again later."
+            ) from None
+        except (OSError, sqlite3.Error) as error:
+            raise ConfigurationError(
+                f"The cache folder {cache} cannot be used ({error}); set REGEN_CACHE_DIR to one that can be written."
+            ) from error
+
+
+def _diverse(hits: list[Hit], k: int) -> list[Hit]:
+    """The hits of one result list, by the rule in `LocalSearch.top`. `hits` are ranked, and stay so."""
+    rounds: list[list[int]] = [[] for _ in range(PASSAGES_PER_FILE)]
+    seen: Counter[int] = Counter()
+    for place, hit in enumerate(hits):
+        if seen[hit.file] < PASSAGES_PER_FILE:
+            rounds[seen[hit.file]].append(place)
+            seen[hit.file] += 1
+    chosen = [place for one in rounds for place in one][: max(k, 0)]
+    return [hits[place] for place in sorted(chosen)]
+
+
+def _nothing_readable(folder: Path, found: Listing, warnings: list[str]) -> str:
+    others = f"; {found.others} files have another extension" if found.others else ""
+    first = f" First problem: {warnings[0]}" if warnings else ""
+    unread = f"; {len(warnings)} could not be read" if warnings else ""
+    return (
+        f"There is no readable document in {folder}: looked for {', '.join(READABLE)}{others}{unread}."
+        f" Name a folder that holds such files.{first}"
+    )
