@@ -142,10 +142,11 @@ def _diverse(hits: list[Hit], k: int) -> list[Hit]:
 
 
 def _nothing_readable(folder: Path, found: Listing, warnings: list[str]) -> str:
-    others = f"; {found.others} files have another extension" if found.others else ""
-    first = f" First problem: {warnings[0]}" if warnings else ""
-    unread = f"; {len(warnings)} could not be read" if warnings else ""
-    return (
-        f"There is no readable document in {folder}: looked for {', '.join(READABLE)}{others}{unread}."
-        f" Name a folder that holds such files.{first}"
-    )
+    parts = [f"There is no readable document in {folder}: looked for {', '.join(READABLE)}"]
+    if found.others:
+        parts.append(f"{found.others} {'file' if found.others == 1 else 'files'} of another kind")
+    if warnings:
+        more = "" if len(warnings) == 1 else ", and more"
+        parts.append(f"{len(warnings)} that could not be read ({warnings[0].removesuffix('.')}{more})")
+    counts = f"; found {' and '.join(parts[1:])}" if parts[1:] else ""
+    return f"{parts[0]}{counts}. Name a folder that holds such files."

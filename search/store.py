@@ -58,6 +58,8 @@ class Store:
     def __init__(self, home: Path) -> None:
         self.home = home
         self._db = self._connect()
+        # This looks at the pages: a damaged file is to be told from one of another format.
+        self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         if self._db.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
             self.close()
             wipe(home)

@@ -1,0 +1,115 @@
+"""Choosing one of several options without letting the place it stands in decide.
+
+Weak models, and some strong ones, prefer an option for its place. Where the model gives log-probabilities, the options
+are shown in both orders and the log-probabilities of their letters are averaged; where it doesn't, the order is
+shuffled by a seed.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from regen.adapter import PlainAdapter
+from regen.errors import InputError, ProviderError
+from regen.fence import one_line
+from regen.models import gives_logprobs
+from regen.models.quiet import import_dspy
+
+dspy = import_dspy()
+
+# N is kept for "neither".
+LETTERS = "ABCDEFGHIJKLMOPQRSTUVWXYZ"
+NEITHER = "neither of them, or the document is about something else"
+# The log-probability of an option that is not among the tokens that the model reports, below the last of those.
+_BELOW = 1.0
+_TOP = 20
+
+
+def choose(
+    predictor: Any, options: Sequence[str], *, neither: bool = False, seed: int = 0, **inputs: Any
+) -> list[float]:
+    """How likely the model holds each option to be the right one.
+
+    Args:
+        predictor: A `dspy.Predict` with an `options` input and a `choice` output of one letter.
+        options: Two or more texts, at most 25.
+        neither: Whether to offer `N` beside them.
+        seed: Decides the order where the model gives no log-probabilities.
+        inputs: The predictor's other inputs.
+
+    Returns:
+        A log-probability for each option, and last one for `N` if it was offered; normalized over these.
+
+    Raises:
+        InputError: more than 25 options.
+        ProviderError: the model replied without one of the letters, twice.
+    """
+    if len(options) > len(LETTERS):
+        raise InputError(f"{len(options)} choices are more than the {len(LETTERS)} that can be offered at once.")
+    lm = predictor.lm or dspy.settings.lm
+    forward = list(range(len(options)))
+    with dspy.context(adapter=PlainAdapter()):
+        if gives_logprobs(lm):
+            both = [_by_logprobs(predictor, options, order, neither, inputs) for order in (forward, forward[::-1])]
+            return _normalize([sum(pair) / 2 for pair in zip(*both, strict=True)])
+        random.Random(f"{seed}:{options!r}").shuffle(forward)
+        return _by_letter(predictor, options, forward, neither, inputs)
+
+
+def _by_logprobs(
+    predictor: Any, options: Sequence[str], order: Sequence[int], neither: bool, inputs: dict[str, Any]
+) -> list[float]:
+    letters, shown = _show(options, order, neither)
+    config = {"logprobs": True, "top_logprobs": _TOP, "max_tokens": 1}
+    prediction = predictor(**inputs, options=shown, config=config)
+    tokens = (prediction.get("logprobs") or {}).get("content") or []
+    if not tokens:
+        raise ProviderError("The model gave no log-probabilities; name one that does, or a judge that needs none.")
+    top = [(token["token"].strip(), token["logprob"]) for token in tokens[0]["top_logprobs"]]
+    floor = min((logprob for _, logprob in top), default=0.0) - _BELOW
+    scores = [max((logprob for token, logprob in top if token == letter), default=floor) for letter in letters]
+    by_option = [0.0] * len(options)
+    for place, option in enumerate(order):
+        by_option[option] = scores[place]
+    return _normalize([*by_option, *scores[len(options) :]])
+
+
+def _by_letter(
+    predictor: Any, options: Sequence[str], order: Sequence[int], neither: bool, inputs: dict[str, Any]
+) -> list[float]:
+    letters, shown = _show(options, order, neither)
+    for attempt in range(2):
+        config = {"temperature": 0.3, "rollout_id": attempt} if attempt else {}
+        reply = str(predictor(**inputs, options=shown, config=config).choice)
+        place = _letter(reply, letters, [options[option] for option in order])
+        if place is not None:
+            break
+    else:
+        raise ProviderError(f"The model was asked for one letter and replied {one_line(reply, 60)!r}.")
+    chosen = order[place] if place < len(order) else len(options)
+    return _normalize([0.0 if option == chosen else -3.0 for option in range(len(letters))])
+
+
+def _show(options: Sequence[str], order: Sequence[int], neither: bool) -> tuple[list[str], str]:
+    letters = list(LETTERS[: len(options)]) + (["N"] if neither else [])
+    texts = [one_line(options[option], 400) for option in order] + ([NEITHER] if neither else [])
+    return letters, "\n".join(f"{letter}: {text}" for letter, text in zip(letters, texts, strict=True))
+
+
+def _letter(reply: str, letters: Sequence[str], texts: Sequence[str]) -> int | None:
+    found = re.match(rf"\W*(?:(?:the )?(?:right |correct )?(?:answer|option|choice)(?: is)?\W*)?([{''.join(letters)}])\b",
+                     reply.strip(), re.IGNORECASE)
+    if found:
+        return letters.index(found.group(1).upper())
+    said = [place for place, text in enumerate(texts) if text.casefold() in reply.casefold()]
+    return said[0] if len(said) == 1 else None
+
+
+def _normalize(scores: Sequence[float]) -> list[float]:
+    peak = max(scores)
+    total = peak + math.log(math.fsum(math.exp(score - peak) for score in scores))
+    return [score - total for score in scores]

@@ -1,0 +1,97 @@
+"""Feedback: what the evidence shows about a first answer, in words that help to give a better second one.
+
+Its wording is measured, not decoration: a bare list of sides made answers worse; counts, dates and a rule for
+deciding made them better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from regen.fence import one_line
+from regen.types import Answer, ConflictReport, Document, DocumentAnswer, Evidence
+
+# Quotes on each side of a claim, and characters of each.
+_QUOTES = 3
+_QUOTE_LENGTH = 240
+
+
+def feedback(
+    answer: Answer,
+    report: ConflictReport,
+    documents: Sequence[Document],
+    document_answers: Sequence[DocumentAnswer] = (),
+    choices: Sequence[str] | None = None,
+) -> str:
+    """The feedback on `answer`.
+
+    Returns:
+        Text to put after the question, or "" where nothing contradicts the answer.
+    """
+    contradicted = [claim for claim in report.claims if report.sides(claim.id)[1]]
+    if not contradicted:
+        return ""
+    numbers = {document.id: number for number, document in enumerate(documents, 1)}
+    by_id = {document.id: document for document in documents}
+    first = choices[answer.choice] if choices and answer.choice is not None else answer.text
+    lines = [f"Your first answer was: {one_line(first, 600)}", "Checking it against the documents showed a conflict."]
+    for claim in contradicted:
+        plus, minus = report.sides(claim.id)
+        lines.append(f'Claim: "{one_line(claim.text, 300)}"')
+        lines += _side("support it", "supports it", plus, numbers, by_id)
+        lines += _side("contradict it", "contradicts it", minus, numbers, by_id)
+    if len(document_answers) > 1:
+        lines.append("The documents' own answers: " + "; ".join(_given(item, numbers) for item in document_answers))
+    return "\n".join([*lines, *_rule(contradicted_evidence(report), by_id, choices is not None)])
+
+
+def contradicted_evidence(report: ConflictReport) -> list[Evidence]:
+    """The evidence on both sides of every claim that some document contradicts."""
+    found: list[Evidence] = []
+    for claim in report.claims:
+        plus, minus = report.sides(claim.id)
+        if minus:
+            found += [*plus, *minus]
+    return found
+
+
+def _side(
+    many: str, one: str, evidence: Sequence[Evidence], numbers: Mapping[str, int], by_id: Mapping[str, Document]
+) -> list[str]:
+    verb = one if len(evidence) == 1 else many
+    noun = "document" if len(evidence) == 1 else "documents"
+    count = "No" if not evidence else str(len(evidence))
+    lines = [f"- {count} {noun if evidence else 'document'} {verb if evidence else one}" + (":" if evidence else ".")]
+    for item in evidence[:_QUOTES]:
+        dated = by_id[item.document_id].published
+        date = f" ({dated.isoformat()})" if dated else ""
+        quote = f': "{one_line(item.quote, _QUOTE_LENGTH)}"' if item.quote else ""
+        lines.append(f"  [{numbers[item.document_id]}]{date}{quote}")
+    if len(evidence) > _QUOTES:
+        lines.append("  and " + " ".join(f"[{numbers[item.document_id]}]" for item in evidence[_QUOTES:]))
+    return lines
+
+
+def _given(item: DocumentAnswer, numbers: Mapping[str, int]) -> str:
+    cited = "".join(f"[{numbers[document_id]}]" for document_id in item.document_ids)
+    return f"{one_line(item.answer, 120)} {cited} ({len(item.document_ids)})"
+
+
+def _rule(evidence: Sequence[Evidence], by_id: Mapping[str, Document], choosing: bool) -> list[str]:
+    if choosing:
+        return [
+            "The option that more documents support is more likely right. Keep the first answer unless the evidence "
+            "above speaks against it. Reply with the letter of the right option and nothing else."
+        ]
+    dates = {by_id[item.document_id].published for item in evidence} - {None}
+    newer = (
+        "Where a newer document corrects, replaces or ends what an older one says, give what the newer one says as "
+        "the answer, and say what was stated before. "
+        if len(dates) > 1
+        else ""
+    )
+    return [
+        f"Now write the answer again. {newer}Where that does not settle it, the side with more documents is more "
+        "likely right; name the other side too. A document that calls a statement a myth outweighs one that repeats "
+        "it. Keep it to three sentences, with citations."
+    ]

@@ -1,0 +1,95 @@
+"""Telling apart the answers that documents give: which are the same one in other words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from regen.quotes import sentences
+
+_WORD = re.compile(r"[^\W\d_]+|\d[\d.,]*")
+_NOTHING = re.compile(
+    r"^\W*(?:none|n/?a|not? (?:stated|mentioned|specified|given|provided|answer\w*)|unknown|no (?:answer|information)\b"
+    r"|(?:the|this) (?:document|text|passage)[^.]*\b(?:not|n't)\b.*)\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_STOP = frozenset(
+    "a an and are as at be been by can for from has have in into is it its of on or our that the their them there "
+    "they this to was we were which who will with you your per each every all any do does did".split()
+)
+_SMALL = {word: str(number) for number, word in enumerate(
+    "zero one two three four five six seven eight nine ten eleven twelve".split())}
+# Two answers are one when this share of the shorter one's content words stands in the longer one.
+_SHARED = 0.75
+
+
+def is_none(answer: str) -> bool:
+    """Whether a model said that the document does not answer."""
+    return not answer.strip() or _NOTHING.match(answer.strip()) is not None
+
+
+def same_answer(one: str, other: str) -> bool:
+    """Whether two answers to one question agree: the same numbers, and the content words of one in the other."""
+    a, b = content(one), content(other)
+    if not a or not b:
+        return one.strip().casefold() == other.strip().casefold()
+    numbers_a, numbers_b = ({word for word in words if word[0].isdigit()} for words in (a, b))
+    if numbers_a and numbers_b and not (numbers_a <= numbers_b or numbers_b <= numbers_a):
+        return False
+    if numbers_a and numbers_a == numbers_b:
+        return True
+    if negative(one) != negative(other):
+        return False
+    short, long = sorted((a, b), key=len)
+    return len(short & long) >= _SHARED * len(short)
+
+
+def group(answers: Sequence[str]) -> list[list[int]]:
+    """Places of answers that agree, in order of size and then of first mention."""
+    groups: list[list[int]] = []
+    for place, answer in enumerate(answers):
+        home = next((found for found in groups if all(same_answer(answer, answers[other]) for other in found)), None)
+        if home is None:
+            groups.append([place])
+        else:
+            home.append(place)
+    return sorted(groups, key=lambda places: (-len(places), places[0]))
+
+
+def content(text: str) -> frozenset[str]:
+    """The content words of a text, stemmed, and its numbers without thousands separators."""
+    found = set()
+    for word in _WORD.findall(text.casefold()):
+        if word[0].isdigit():
+            number = word.rstrip(".,").replace(",", "")
+            found.add(number.rstrip("0").rstrip(".") if "." in number else number)
+        elif word in _SMALL:
+            found.add(_SMALL[word])
+        elif word not in _STOP:
+            found.add(_stem(word))
+    return frozenset(found)
+
+
+def negative(text: str) -> bool:
+    """Whether a text denies: "no", "not", "never", or a contraction of "not"."""
+    return re.search(r"\b(?:no|not|never|cannot|neither|nor|without)\b|n['\u2019]t\b", text, re.IGNORECASE) is not None
+
+
+def best_sentence(text: str, *wanted: str) -> str:
+    """The sentence of `text` that shares most with what is wanted, the first of `wanted` counting most."""
+    weights = [(content(part), 2.0 if place == 0 else 1.0) for place, part in enumerate(wanted)]
+
+    def shared(sentence: str) -> float:
+        words = content(sentence)
+        return sum(weight * len(words & part) / len(part) for part, weight in weights if part)
+
+    return max(sentences(text), key=shared, default="")
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    import snowballstemmer
+
+    stemmed: str = snowballstemmer.stemmer("english").stemWord(word)
+    return stemmed
