@@ -205,7 +205,7 @@ def test_retry_after_is_carried_and_waited_for(endpoint: Endpoint, monkeypatch: 
     monkeypatch.setattr("dspy.clients.execution.time.sleep", waited.append)
     endpoint.replies = [limited, Reply(completion("At last."))]
     assert lm(endpoint).copy(num_retries=1)("Hi") == ["At last."]
-    assert waited == [7.0]
+    assert 7.0 in waited
 
 
 def test_no_answer_in_time_is_a_timeout(endpoint: Endpoint) -> None:
