@@ -58,8 +58,10 @@ def read(entry: Entry) -> Content:
             content = readers.get(path.suffix.lower(), _plain)(data)
     except UnreadableError:
         raise
-    except OSError as error:
-        raise UnreadableError(error.strerror or type(error).__name__) from None
+    except (OSError, MemoryError) as error:
+        raise UnreadableError(getattr(error, "strerror", None) or type(error).__name__, lasting=False) from error
+    except ImportError as error:
+        raise UnreadableError(f"a package that reads it is missing ({one_line(str(error))})", lasting=False) from error
     except Exception as error:  # a damaged file can make its parser raise anything
         raise UnreadableError(f"it is damaged ({type(error).__name__}: {one_line(str(error))})") from error
     text = clean(content.text)
@@ -68,8 +70,8 @@ def read(entry: Entry) -> Content:
     published, published_from = content.published, content.published_from
     if published is None and (published := _date_in_name(path.stem)):
         published_from = "name"
-    if published is None:
-        published, published_from = _last_change(entry), "mtime"
+    if published is None and (published := _last_change(entry)):
+        published_from = "mtime"
     title = one_line(clean(content.title)) or first_heading(text) or path.stem
     return Content(text, title, published, published_from, content.warnings)
 
@@ -95,7 +97,7 @@ def _plain(data: bytes) -> Content:
     given = [(key, matter[key]) for key in DATE_KEYS if matter.get(key)]
     published = next((day for _, value in given if (day := _as_date(value))), None)
     warnings = tuple(
-        f"the {key} in its front matter is not a date ({one_line(str(value)[:50])})"
+        f"the {key} in its front matter is not a date ({one_line(value[:50]) if isinstance(value, str) else 'no text'})"
         for key, value in given
         if _as_date(value) is None
     )

@@ -85,7 +85,7 @@ def pdf(data: bytes) -> Content:
             except Exception as error:  # noqa: BLE001 - one damaged page can raise anything, and isn't the whole file
                 warnings.append(f"page {number} was left out, for it is damaged ({_cause(error)})")
     except DependencyError as error:
-        raise UnreadableError(f"reading it needs a package that is not installed ({one_line(str(error))})") from None
+        raise UnreadableError(f"a package that reads it is missing ({one_line(str(error))})", lasting=False) from None
     text = "\n\n".join(pages).translate(_LIGATURES)
     if not text.strip():
         left_out = f"; {'; '.join(warnings)}" if warnings else ""

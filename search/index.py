@@ -35,12 +35,16 @@ class Hit:
 
 
 class Index:
-    """The index over the passages of `store`, kept in the same folder."""
+    """The index over the passages of `store`, kept in the same folder, and built where it isn't up to date.
+
+    `damaged` is whether it was found damaged, and was built again.
+    """
 
     def __init__(self, store: Store) -> None:
         self._home = store.home
         self._store = store
-        self.damaged = False  # whether it was found damaged, and was built again
+        self.damaged = False
+        self._index = self._open()
 
     def search(self, query: str) -> list[Hit]:
         """Every passage with a word of `query`, best first by BM25; equal scores in the order of path and number.
@@ -50,7 +54,7 @@ class Index:
         import tantivy
 
         words = _analyzer(for_query=True).analyze(query) or _analyzer().analyze(query)
-        index = self._open()
+        index = self._index
         clauses = []
         for word in dict.fromkeys(words):
             in_title = tantivy.Query.term_query(index.schema, "title", word, "freq")

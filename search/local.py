@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import textwrap
+import stat
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -19,6 +19,7 @@ from search.base import SearchResults
 from search.folder import READABLE, Listing, listing
 from search.index import Hit, Index
 from search.store import Passage, Store, wipe
+from search.text import one_line
 
 PASSAGES_PER_FILE = 2  # of one file in one result list, at most
 LOCK_SECONDS = 600  # to wait for another process that is indexing the same folder
@@ -38,6 +39,7 @@ class LocalSearch:
     def __init__(self, folder: Path, *, cache: Path | None = None) -> None:
         self.folder = folder
         self._cache = cache
+        self._mended: list[str] = []  # a warning for each time that damage was found, kept for the next search
 
     def prepare(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Bring the index up to date. `progress` gets how many files were read, and how many there are to read.
@@ -47,7 +49,7 @@ class LocalSearch:
             ConfigurationError: the cache cannot be written.
             ProviderError: another process has been indexing the folder for ten minutes.
         """
-        self._with_store(lambda store: None, progress)
+        self._with_index(lambda store, index: None, progress)
 
     def top(self, query: str, k: int = 10) -> SearchResults:
         """The `k` passages that match `query` best by BM25, words in the title counting twice.
@@ -60,13 +62,10 @@ class LocalSearch:
             InputError, ConfigurationError, ProviderError: as `prepare`, which it does first.
         """
 
-        def find(store: Store) -> tuple[list[Passage], list[str]]:
-            index = Index(store)
-            found = [store.passage(hit.passage) for hit in _diverse(index.search(query), k)]
-            damage = f"The full-text index of {self.folder} was damaged, and was built again."
-            return found, [damage] if index.damaged else []
+        def find(store: Store, index: Index) -> list[Passage]:
+            return [store.passage(hit.passage) for hit in _diverse(index.search(query), k)]
 
-        (passages, damage), warnings = self._with_store(find)
+        passages, warnings = self._with_index(find)
         now = datetime.now(UTC)
         root = self.folder.resolve()
         documents = [
@@ -76,7 +75,7 @@ class LocalSearch:
                     "text": passage.text,
                     "title": passage.title,
                     "url": (root / passage.path).as_uri(),
-                    "snippet": textwrap.shorten(passage.text, 200, placeholder=" …"),
+                    "snippet": one_line(passage.text),
                     "published": date.fromisoformat(passage.published) if passage.published else None,
                     "published_from": passage.published_from,
                     "rank": rank,
@@ -86,18 +85,15 @@ class LocalSearch:
             )
             for rank, passage in enumerate(passages, 1)
         ]
-        return SearchResults(documents=documents, warnings=warnings + damage)
+        return SearchResults(documents=documents, warnings=warnings)
 
-    def _with_store(
-        self, use: Callable[[Store], _T], progress: Callable[[int, int], None] | None = None
+    def _with_index(
+        self, use: Callable[[Store, Index], _T], progress: Callable[[int, int], None] | None = None
     ) -> tuple[_T, list[str]]:
-        """What `use` makes of the store once it is up to date, and the warnings."""
+        """What `use` makes of store and index once they are up to date, and the warnings."""
         from filelock import FileLock, Timeout
 
-        if not self.folder.is_dir():
-            problem = "is not a folder" if self.folder.exists() else "does not exist"
-            raise InputError(f"The documents folder {self.folder} {problem}; name a folder that holds your documents.")
-        folder = self.folder.resolve()
+        folder = _checked(self.folder)
         cache = self._cache or cache_dir() / "index"
         home = cache / hashlib.sha256(str(folder).encode("utf-8", "surrogateescape")).hexdigest()[:16]
         found = listing(folder)
@@ -105,10 +101,13 @@ class LocalSearch:
         def attempt() -> tuple[_T, list[str]]:
             with closing(Store(home)) as store:
                 store.update(found.files, progress)
-                warnings = found.warnings + store.warnings()
+                warnings = sorted(found.warnings + store.warnings())
                 if not store.count():
                     raise InputError(_nothing_readable(self.folder, found, warnings))
-                return use(store), warnings
+                index = Index(store)
+                if index.damaged:
+                    self._mended.append(f"The full-text index of {self.folder} was damaged, and was built again.")
+                return use(store, index), warnings + self._mended
 
         try:
             home.mkdir(parents=True, exist_ok=True)
@@ -117,8 +116,8 @@ class LocalSearch:
                     return attempt()
                 except sqlite3.DatabaseError as error:
                     wipe(home)
-                    result, warnings = attempt()
-                    return result, [*warnings, f"The index of {self.folder} was damaged ({error}); all was read again."]
+                    self._mended.append(f"The index of {self.folder} was damaged ({error}); all was read again.")
+                    return attempt()
         except Timeout:
             raise ProviderError(
                 f"Another process has been indexing {self.folder} for {LOCK_SECONDS // 60} minutes; try again later."
@@ -127,6 +126,20 @@ class LocalSearch:
             raise ConfigurationError(
                 f"The cache folder {cache} cannot be used ({error}); set REGEN_CACHE_DIR to one that can be written."
             ) from error
+
+
+def _checked(folder: Path) -> Path:
+    """The folder's absolute path, without links in it."""
+    try:
+        found = folder.stat()
+        resolved = folder.resolve()
+    except (OSError, ValueError) as error:
+        problem = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be opened ({error})"
+    else:
+        if stat.S_ISDIR(found.st_mode):
+            return resolved
+        problem = "is not a folder"
+    raise InputError(f"The documents folder {folder} {problem}; name a folder that holds your documents.")
 
 
 def _diverse(hits: list[Hit], k: int) -> list[Hit]:

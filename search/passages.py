@@ -55,7 +55,7 @@ def first_heading(text: str) -> str | None:
     for line in text.splitlines():
         fenced ^= _is_fence(line)
         if not fenced and (heading := _heading(line)):
-            return heading.lstrip("#").strip()
+            return re.sub(r"\s#+$", "", heading.lstrip("#")).strip()
     return None
 
 
@@ -111,12 +111,12 @@ def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """text[start:end] in pieces of at most MIN_WORDS words, where it has too many for one passage."""
     if _words(text[start:end]) <= MAX_WORDS:
         return [(start, end)]
-    pieces, begin, words = [], start, 0
+    pieces, begin, words = [], start, 0.0
     for word in re.finditer(rf"\S{{1,{_WORD_CHARACTERS * MIN_WORDS}}}\s*", text[start:end]):
-        size = _words(word.group())
+        size = max(1, len(word.group()) / _WORD_CHARACTERS)
         if words and words + size > MIN_WORDS:
             pieces.append((begin, start + word.start()))
-            begin, words = start + word.start(), 0
+            begin, words = start + word.start(), 0.0
         words += size
     return [*pieces, (begin, end)]
 

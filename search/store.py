@@ -21,7 +21,6 @@ from search.text import Content, UnreadableError
 FORMAT = 1  # to be raised with every change to the schema, to how files are read, and to how passages are cut
 CHECKPOINT_SECONDS = 2.0  # of reading files, after which what was read is saved
 _SCHEMA = """
-    PRAGMA foreign_keys = ON;
     CREATE TABLE state (generation INTEGER NOT NULL, checksum INTEGER NOT NULL);
     INSERT INTO state VALUES (0, 0);
     CREATE TABLE files (
@@ -57,6 +56,7 @@ class Store:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self._passing: list[str] = []  # warnings of this run alone
         self._db = self._connect()
         # This looks at the pages: a damaged file is to be told from one of another format.
         self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -79,16 +79,18 @@ class Store:
         known = {path: (size, mtime_ns) for path, size, mtime_ns in rows}
         gone = known.keys() - files.keys()
         changed = sorted(path for path, entry in files.items() if known.get(path) != (entry.size, entry.mtime_ns))
-        self._db.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in [*gone, *changed]])
+        outdated = [(path,) for path in [*gone, *changed] if path in known]
+        self._db.executemany("DELETE FROM files WHERE path = ?", outdated)
+        altered = bool(outdated)
         saved = time.monotonic()
         for done, path in enumerate(changed, 1):
-            self._add(path, files[path])
+            altered |= self._add(path, files[path])
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 self._save()
                 saved = time.monotonic()
             if progress:
                 progress(done, len(changed))
-        if gone or changed:
+        if altered:
             self._save()
 
     def count(self) -> int:
@@ -96,9 +98,9 @@ class Store:
         return int(self._db.execute("SELECT count(*) FROM passages").fetchone()[0])
 
     def warnings(self) -> list[str]:
-        """What went wrong with files when they were read, in the order of their paths."""
+        """What went wrong with files when they were read."""
         rows = self._db.execute("SELECT warnings FROM files WHERE warnings != '[]' ORDER BY path")
-        return [warning for (warnings,) in rows for warning in json.loads(warnings)]
+        return [warning for (warnings,) in rows for warning in json.loads(warnings)] + self._passing
 
     def passage(self, key: int) -> Passage:
         """The passage with that key, and what is known of its file."""
@@ -135,12 +137,16 @@ class Store:
         db.execute("PRAGMA foreign_keys = ON")
         return db
 
-    def _add(self, path: str, entry: Entry) -> None:
+    def _add(self, path: str, entry: Entry) -> bool:
+        """Read one file into the store; false where that failed for a cause that may be gone the next time."""
         try:
             content = read(entry)
             warnings = [f"{path}: {warning}." for warning in content.warnings]
         except UnreadableError as error:
             content, warnings = Content(""), [f"{path} was not read: {error}."]
+            if not error.lasting:
+                self._passing += warnings
+                return False
         texts = passages(content.text)
         file = self._db.execute(
             "INSERT INTO files (path, size, mtime_ns, title, published, published_from, passages, warnings)"
@@ -160,6 +166,7 @@ class Store:
             "INSERT INTO passages (file, number, text) VALUES (?, ?, ?)",
             [(file, number, text) for number, text in enumerate(texts, 1)],
         )
+        return True
 
     def _save(self) -> None:
         self._db.execute("UPDATE state SET generation = generation + 1")

@@ -13,7 +13,14 @@ _UNPRINTABLE = dict.fromkeys([*(c for c in range(32) if chr(c) not in "\t\n"), *
 
 
 class UnreadableError(Exception):
-    """A file that holds no text we can read. Its message is the cause, as the end of a sentence."""
+    """A file that holds no text we can read. Its message is the cause, as the end of a sentence.
+
+    `lasting` is whether it stays so until the file changes; a missing permission or package can be given meanwhile.
+    """
+
+    def __init__(self, cause: str, *, lasting: bool = True) -> None:
+        super().__init__(cause)
+        self.lasting = lasting
 
 
 @dataclass(frozen=True)

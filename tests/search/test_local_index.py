@@ -8,10 +8,11 @@ import textwrap
 
 import pytest
 
-from regen.errors import ProviderError
+from regen.errors import InputError, ProviderError
 from search import local as local_module
 from search import store
 from search.local import LocalSearch
+from search.text import UnreadableError
 
 
 @pytest.fixture
@@ -88,6 +89,33 @@ def test_a_mended_file_has_no_warning_any_more(three, local):
     local.top("glass")
     (three / "d.md").write_text("glass")
     assert local.top("glass").warnings == []
+
+
+@pytest.mark.parametrize("cause", [PermissionError(13, "Permission denied"), ImportError("no module")])
+def test_a_file_that_was_refused_is_tried_again(three, local, monkeypatch, cause):
+    def refuse(path):
+        raise cause
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.read_bytes", refuse)
+        with pytest.raises(InputError, match="3 that could not be read"):
+            local.top("glass")
+    results = local.top("glass")
+    assert (len(results.documents), results.warnings) == (3, [])
+
+
+def test_a_file_that_is_refused_again_and_again_does_not_rebuild_the_index(three, local, cache, monkeypatch):
+    original = store.read
+
+    def refuse(entry):
+        if entry.path.name == "b.md":
+            raise UnreadableError("Permission denied", lasting=False)
+        return original(entry)
+
+    monkeypatch.setattr(store, "read", refuse)
+    first = local.top("glass").warnings
+    built = index_files(cache)
+    assert (local.top("glass").warnings, index_files(cache)) == (first, built)
 
 
 def test_progress_counts_the_files_that_are_read(three, local):
@@ -186,6 +214,21 @@ def test_a_damaged_full_text_index_is_built_again_with_a_warning(three, local, c
     results = local.top("glass")
     assert (len(results.documents), reads) == (3, [])
     assert [warning for warning in results.warnings if "damaged, and was built again" in warning]
+
+
+def test_damage_that_preparing_found_is_a_warning_of_the_search(three, local, cache):
+    local.top("glass")
+    for path in index_files(cache):
+        path.write_bytes(b"garbage")
+    local.prepare()
+    assert len(local.top("glass").warnings) == 1
+
+
+def test_preparing_builds_the_full_text_index(three, local, cache):
+    local.prepare()
+    built = index_files(cache)
+    local.top("glass")
+    assert (bool(built), index_files(cache)) == (True, built)
 
 
 def test_one_flipped_byte_in_the_full_text_index_is_noticed(three, local, cache):

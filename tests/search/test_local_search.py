@@ -90,14 +90,28 @@ def test_at_most_k_documents_come_back(folder, local, k):
 
 @pytest.mark.parametrize(
     "query",
-    ['"', "a AND", "OR", "title:(", ")*", "-glass", "glass^", "[a TO b]", "😀", "", "\x00", "glass " * 2000, "x" * 10_000],
+    [
+        '"',
+        "a AND",
+        "OR",
+        "title:(",
+        ")*",
+        "-glass",
+        "glass^",
+        "[a TO b]",
+        "😀",
+        "",
+        "\x00",
+        "glass " * 2000,
+        "x" * 10_000,
+    ],
 )
 def test_no_query_is_taken_as_a_query_language(folder, local, query):
     (folder / "window.md").write_text("Window glass.")
     assert ids(local.top(query)) == (["window.md"] if "glass" in query else [])
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=200))
 def test_no_text_of_a_query_raises(folder, local, query):
     (folder / "a.md").write_text("Window glass.")
@@ -235,6 +249,12 @@ def test_a_name_that_is_not_unicode_is_a_warning(folder, local):
 def test_a_missing_folder_is_told(tmp_path):
     with pytest.raises(InputError, match="missing does not exist"):
         LocalSearch(tmp_path / "missing", cache=tmp_path / "cache").top("glass")
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "nul\0"])
+def test_a_folder_that_cannot_be_opened_is_told(tmp_path, name):
+    with pytest.raises(InputError, match="cannot be opened"):
+        LocalSearch(tmp_path / name, cache=tmp_path / "cache").top("glass")
 
 
 def test_a_file_in_place_of_a_folder_is_told(tmp_path):

@@ -76,6 +76,11 @@ def test_a_date_of_front_matter_that_is_none_is_a_warning(content):
     )
 
 
+def test_front_matter_that_unfolds_to_gigabytes_is_not_unfolded(content):
+    bomb = "k0: &k0 [x, x]\n" + "".join(f"k{n}: &k{n} [*k{n - 1}, *k{n - 1}]\n" for n in range(1, 60))
+    assert content("a.md", f"---\n{bomb}date: *k59\ntitle: *k59\n---\nText.").title == "a"
+
+
 @pytest.mark.parametrize(
     ("name", "published"),
     [
@@ -171,7 +176,7 @@ def test_the_encoding_of_a_text_is_found(content, encoding):
 
 
 def test_a_text_in_another_alphabet_is_decoded(content):
-    text = "Это русский текст о вакцинации населения и о погоде." * 3
+    text = "Вакцинация населения началась, сообщает министерство здравоохранения." * 3
     assert content("a.txt", text.encode("cp1251")).text == text
 
 
@@ -318,7 +323,7 @@ def test_a_file_that_may_not_be_read_is_told(content, monkeypatch):
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
-    with pytest.raises(UnreadableError, match="^Permission denied$"):
+    with pytest.raises(UnreadableError, match=r"^Permission denied$"):
         content("a.txt", "text")
 
 
