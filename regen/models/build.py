@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 from regen.errors import ConfigurationError
 from regen.models import limiter, weights
 from regen.models.choice import ModelChoice, is_reasoning
 from regen.models.quiet import import_dspy
+from regen.models.weights import Note, Progress
 from regen.settings import Settings
 
 # What a local model may take for one call when no time-out is set: a long prompt is read at some 90 tokens a second.
@@ -18,13 +18,14 @@ _EMBEDDED_TIMEOUT = 900.0
 _REASONING_TOKENS = 16000
 
 
-def make_lm(choice: ModelChoice, settings: Settings, progress: Callable[[int, int], None] | None = None) -> Any:
+def make_lm(choice: ModelChoice, settings: Settings, progress: Progress | None = None, note: Note | None = None) -> Any:
     """The `dspy.LM` of a choice, ready to be called.
 
     Args:
         choice: From `choose`.
         settings: Temperature, seed, new tokens, retries, time-out, calls at once, and key.
         progress: Called with bytes done and bytes in all while the embedded weights are fetched.
+        note: Called with a sentence when a source of the weights fails, or another process is waited for.
 
     Raises:
         ConfigurationError: something that the choice needs is missing or wrong.
@@ -34,9 +35,15 @@ def make_lm(choice: ModelChoice, settings: Settings, progress: Callable[[int, in
         raise ConfigurationError(choice.missing)
     limiter.limit(settings.concurrency)
     dspy = import_dspy()
-    make = {"embedded": _embedded, "openai-compatible": _compatible, "litellm": _litellm}[choice.kind]
     # DSPy's response cache goes by the model's name alone: two servers of one name would share their answers.
-    return dspy.LM(cache=False, num_retries=settings.retries, **make(choice, settings, progress))
+    common = {"cache": False, "num_retries": settings.retries}
+    if choice.kind == "litellm":
+        from regen.models.limited import LimitedLM
+
+        return LimitedLM(**common, **_litellm(choice, settings))
+    if choice.kind == "embedded":
+        return dspy.LM(**common, **_embedded(choice, settings, progress, note))
+    return dspy.LM(**common, **_compatible(choice, settings))
 
 
 def gives_logprobs(lm: Any) -> bool:
@@ -44,12 +51,12 @@ def gives_logprobs(lm: Any) -> bool:
     return bool(getattr(getattr(lm, "engine", None), "gives_logprobs", False))
 
 
-def _embedded(choice: ModelChoice, settings: Settings, progress: Callable[[int, int], None] | None) -> dict[str, Any]:
+def _embedded(choice: ModelChoice, settings: Settings, progress: Progress | None, note: Note | None) -> dict[str, Any]:
     from regen.models.embedded import AsyncEmbeddedEngine, EmbeddedEngine
 
     timeout = settings.timeout if "timeout" in settings.model_fields_set else _EMBEDDED_TIMEOUT
     if choice.path is None:
-        weights.fetch(progress)
+        weights.fetch(progress, note)
     engine = EmbeddedEngine(choice.path, timeout=timeout)
     engine.start()
     return {
@@ -60,7 +67,7 @@ def _embedded(choice: ModelChoice, settings: Settings, progress: Callable[[int, 
     }
 
 
-def _compatible(choice: ModelChoice, settings: Settings, progress: Callable[[int, int], None] | None) -> dict[str, Any]:
+def _compatible(choice: ModelChoice, settings: Settings) -> dict[str, Any]:
     from regen.models.engine import AsyncOpenAIEngine, OpenAIEngine
 
     assert choice.api_base is not None
@@ -87,7 +94,7 @@ def _compatible(choice: ModelChoice, settings: Settings, progress: Callable[[int
     }
 
 
-def _litellm(choice: ModelChoice, settings: Settings, progress: Callable[[int, int], None] | None) -> dict[str, Any]:
+def _litellm(choice: ModelChoice, settings: Settings) -> dict[str, Any]:
     key = {"api_key": settings.api_key.get_secret_value()} if settings.api_key else {}
     return {
         "model": choice.model,

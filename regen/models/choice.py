@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from regen.errors import ConfigurationError
-from regen.models import weights
+from regen.models import weights, wire
 from regen.settings import Settings
 from regen.types import Record
 
@@ -108,7 +108,9 @@ def choose(settings: Settings, role: Role = "answer") -> ModelChoice:
         label = "REGEN_JUDGE_MODEL" if named == settings.judge_model and role == "judge" else "REGEN_MODEL"
         return _named(named.strip(), settings, f"it is named by --model or {label}")
     if settings.api_base:
+        # Which model it serves is asked when the LM is made.
         return ModelChoice(
+            missing=_bad_address(settings.api_base),
             model="",
             kind="openai-compatible",
             api_base=settings.api_base,
@@ -124,7 +126,11 @@ def choose(settings: Settings, role: Role = "answer") -> ModelChoice:
     for variable, model in LITELLM_DEFAULTS.items():
         if os.environ.get(variable):
             return _named(model, settings, f"{variable} is set")
-    return _embedded(None, "no model is named and no provider's key is set")
+    choice = _embedded(None, "no model is named and no provider's key is set")
+    if settings.api_key:
+        orphan = "REGEN_API_KEY is set, but nothing says which model it is for: set REGEN_MODEL or REGEN_API_BASE."
+        return choice.model_copy(update={"missing": orphan})
+    return choice
 
 
 def is_reasoning(model: str) -> bool:
@@ -147,7 +153,10 @@ def _embedded(path: Path | None, why: str) -> ModelChoice:
 
 def _named(model: str, settings: Settings, why: str) -> ModelChoice:
     if model == "embedded" or model.startswith("embedded/"):
-        return _embedded(settings.model_path, why)
+        choice = _embedded(settings.model_path, why)
+        if model not in ("embedded", choice.model):
+            return choice.model_copy(update={"missing": f"There is no {model!r}, only {choice.model!r}."})
+        return choice
     if model.lower().endswith(".gguf"):
         return _embedded(Path(model), why)
     prefix, slash, rest = model.partition("/")
@@ -163,6 +172,7 @@ def _named(model: str, settings: Settings, why: str) -> ModelChoice:
             wire_model=rest if slash and provider else model,
             key_variable=provider.key_variable if provider else None,
             why=why,
+            missing=_bad_address(settings.api_base),
             logprobs=provider is not None and provider.base_url is None and provider.logprobs,
             seed=provider is None or provider.seed,
         )
@@ -182,7 +192,7 @@ def _named(model: str, settings: Settings, why: str) -> ModelChoice:
     if base is None:
         missing = f"The model {model!r} needs the address it is served at: set REGEN_API_BASE or give --api-base."
     elif provider.base_url is not None:
-        missing = _missing_key(model, provider.key_variable, settings)
+        missing = _bad_address(base) or _missing_key(model, provider.key_variable, settings)
     return ModelChoice(
         model=model,
         kind="openai-compatible",
@@ -194,6 +204,12 @@ def _named(model: str, settings: Settings, why: str) -> ModelChoice:
         logprobs=provider.logprobs and not is_reasoning(model),
         seed=provider.seed and not is_reasoning(model),
     )
+
+
+def _bad_address(address: str) -> str | None:
+    if address.startswith(("http://", "https://")):
+        return None
+    return f"The address {wire.without_credentials(address)!r} must begin with http:// or https://."
 
 
 def _missing_key(model: str, variable: str | None, settings: Settings) -> str | None:

@@ -14,6 +14,8 @@ from typing import Any
 from regen.errors import ConfigurationError
 
 CONTEXT_TOKENS = 16384
+# Tokens read in one go: stopping, and noticing that a caller has gone, waits for the end of a batch.
+BATCH_TOKENS = 256
 # Key-value states of earlier prompts that llama.cpp keeps in memory to reuse their prefixes.
 PROMPT_CACHE_MIB = 1024
 
@@ -64,6 +66,7 @@ def _load(path: Path) -> Running:
     params.model.path = str(path)
     params.n_ctx = CONTEXT_TOKENS
     params.n_parallel = 1
+    params.n_batch = params.n_ubatch = BATCH_TOKENS
     params.cache_prompt = True
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.hostnames = ["127.0.0.1"]

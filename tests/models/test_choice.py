@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from fake_openai import Endpoint, Reply, completion
 
 from regen.errors import ConfigurationError, ProviderError
-from regen.models import choose, gives_logprobs, make_lm
+from regen.models import choose, gives_logprobs, limiter, make_lm
 from regen.settings import Settings
 
 
@@ -112,6 +113,7 @@ def test_variables_of_the_providers_name_their_address(monkeypatch: pytest.Monke
         ("hosted_vllm/x", "REGEN_API_BASE"),
         ("openai/", "no name"),
         ("missing.gguf", "cannot be read"),
+        ("embedded/another", "only 'embedded/qwen2.5"),
     ],
 )
 def test_what_is_missing_is_named(model: str, names: str) -> None:
@@ -121,6 +123,15 @@ def test_what_is_missing_is_named(model: str, names: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         make_lm(choice, settings(model=model))
     assert names in str(caught.value)
+
+
+def test_address_without_a_scheme_is_told() -> None:
+    missing = choose(settings(api_base="localhost:8000/v1")).missing
+    assert missing == "The address 'localhost:8000/v1' must begin with http:// or https://."
+
+
+def test_key_without_a_model_is_told() -> None:
+    assert "REGEN_API_KEY is set, but" in (choose(settings(api_key="k")).missing or "")
 
 
 def test_file_named_by_flag_or_setting_is_a_local_model(tmp_path: Path) -> None:
@@ -159,6 +170,21 @@ def test_litellm_model_is_built_without_a_call(monkeypatch: pytest.MonkeyPatch) 
     lm = make_lm(choose(settings()), settings())
     assert (lm.model, lm.engine) == ("anthropic/claude-haiku-4-5", "litellm")
     assert not gives_logprobs(lm)
+
+
+def test_litellm_model_keeps_to_the_limit_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    given = settings(concurrency=1)
+    lm = make_lm(choose(given), given)
+    called = threading.Event()
+    monkeypatch.setattr("dspy.LM.__call__", lambda *_, **__: called.set())
+    with limiter.PROCESS.slot():
+        thread = threading.Thread(target=lm, args=("Hi",))
+        thread.start()
+        assert not called.wait(0.05)
+    thread.join()
+    assert called.is_set()
+    limiter.limit(8)
 
 
 def test_endpoint_with_one_model_needs_no_name(endpoint: Endpoint) -> None:

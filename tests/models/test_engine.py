@@ -96,7 +96,7 @@ def test_logprobs_come_back(endpoint: Endpoint) -> None:
 
 
 def test_structured_output_is_asked_for_by_schema(endpoint: Endpoint) -> None:
-    class Verdict(dspy.Signature):  # type: ignore[misc]
+    class Verdict(dspy.Signature):
         """Judge."""
 
         claim: str = dspy.InputField()
