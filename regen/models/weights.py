@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
@@ -246,7 +247,9 @@ def _stamp(path: Path) -> Path:
 
 
 def _write_stamp(path: Path) -> None:
-    _stamp(path).write_text(json.dumps(_mark(path)))
+    # In a folder that cannot be written, the file is read in full each time instead.
+    with contextlib.suppress(OSError):
+        _stamp(path).write_text(json.dumps(_mark(path)))
 
 
 def _sha256(path: Path, progress: Progress) -> Any:

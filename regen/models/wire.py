@@ -18,6 +18,8 @@ _TOO_LONG = re.compile(
 # What keys of the known providers look like: some providers repeat a part of the key in their error.
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|hf|AIza)[-_]?[\w*.-]{12,}")
 _DETAIL_CHARACTERS = 400
+# Below this it is a placeholder ("EMPTY", "none"), and taking it out would only garble the text.
+_SHORTEST_KEY = 8
 
 
 def without_credentials(url: str) -> str:
@@ -122,7 +124,8 @@ def error(exc: Exception, base_url: str, *, api_key: str | None, key_variable: s
             mapped = ContextLengthError(mapped.message, status=exc.status_code)
         elif exc.status_code == 404:
             mapped = _as_unknown_model(mapped)
-        mapped.message = scrub(mapped.message, api_key)
+        # llama.cpp's error code is the HTTP status, which lm15 then repeats in the message.
+        mapped.message = scrub(mapped.message.removesuffix(f" ({exc.status_code})"), api_key)
         mapped.args = (mapped.message,)
         mapped.provider = address
         if isinstance(mapped, AuthError):
@@ -143,7 +146,7 @@ def _as_unknown_model(mapped: Any) -> Any:
 
 def scrub(text: str, api_key: str | None) -> str:
     """`text` with the key, and what looks like a key, taken out; cut to a length fit for an error."""
-    if api_key:
+    if api_key and len(api_key) >= _SHORTEST_KEY:
         text = text.replace(api_key, "[key]")
     text = _KEY_LIKE.sub("[key]", text)
     return text if len(text) <= _DETAIL_CHARACTERS else text[:_DETAIL_CHARACTERS] + "…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -210,3 +211,16 @@ def test_endpoint_that_lists_no_models_is_told(endpoint: Endpoint, body: Any) ->
     given = settings(api_base=endpoint.url)
     with pytest.raises((ProviderError, ConfigurationError), match="model"):
         make_lm(choose(given), given)
+
+
+def built_by_a_package(model: str, settings: Settings) -> tuple[str, int]:
+    """Stands for another package's model."""
+    return model, settings.seed
+
+
+def test_other_package_can_register_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("own", f"{__name__}:built_by_a_package", "regen.models")
+    monkeypatch.setattr("regen.models.choice.entry_points", lambda group, name: [entry] if name == "own" else [])
+    given = settings(model="own/thing", seed=3)
+    assert choose(given).kind == "package"
+    assert make_lm(choose(given), given) == ("own/thing", 3)

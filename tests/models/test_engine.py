@@ -267,6 +267,17 @@ def test_saved_lm_has_no_key_and_reads_it_from_its_variable(
     assert endpoint.requests[0]["headers"]["authorization"] == "Bearer sk-from-the-environment"
 
 
+def test_stream_that_breaks_off_is_not_taken_for_an_answer(endpoint: Endpoint) -> None:
+    endpoint.replies = [Reply(chunks=stream_of("Hel", "lo.")[:1])]
+    assert [event.type for event in engine(endpoint).stream(request())] == ["start", "delta"]
+
+
+def test_placeholder_for_a_key_garbles_no_error(endpoint: Endpoint) -> None:
+    endpoint.replies = [Reply(failure("Bad value"), status=400)]
+    with pytest.raises(lm15.InvalidRequestError, match="Bad value"):
+        OpenAIEngine(endpoint.url, "a", timeout=5).complete(request())
+
+
 def test_password_in_the_address_is_not_saved() -> None:
     state = OpenAIEngine("https://user:secret@host.example/v1?token=secret").dump_state()
     assert state["base_url"] == "https://host.example/v1"

@@ -219,7 +219,7 @@ def test_model_is_removed_by_its_name(tiny: weights.Weights, wheels: Path) -> No
 class Hub:
     """A hub that serves `content`, by byte ranges."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, status: int = 206) -> None:
         self.ranges: list[str] = []
         hub = self
 
@@ -228,7 +228,7 @@ class Hub:
                 hub.ranges.append(self.headers["Range"])
                 start = int(self.headers["Range"].removeprefix("bytes=").rstrip("-"))
                 body = content[start:]
-                self.send_response(206)
+                self.send_response(status)
                 self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
@@ -267,6 +267,24 @@ def test_hub_with_another_file_is_passed_over(
     assert weights.fetch(note=notes.append).read_bytes() == CONTENT
     assert "another file under that name" in notes[0]
     hub.server.shutdown()
+
+
+def test_hub_without_byte_ranges_is_taken_from_the_start(
+    tiny: weights.Weights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = Hub(CONTENT, status=200)
+    hub.use(monkeypatch)
+    assert weights.fetch().read_bytes() == CONTENT
+    hub.server.shutdown()
+
+
+def test_installed_model_in_a_folder_that_cannot_be_written_is_used(
+    tiny: weights.Weights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights.folder().mkdir(parents=True)
+    (weights.folder() / "tiny.gguf").write_bytes(CONTENT)
+    (weights.folder() / "tiny.gguf.checked.json").mkdir()  # a stamp that cannot be read or written
+    assert weights.fetch().read_bytes() == CONTENT
 
 
 def test_unreachable_hub_is_passed_over_quickly(
