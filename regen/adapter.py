@@ -11,15 +11,13 @@ import re
 import textwrap
 from typing import Any, get_origin
 
-from regen.models.quiet import import_dspy
-
-dspy = import_dspy()
+import dspy
 
 _BULLET = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,2}[.):])\s+")
 _NOTHING = {"", "none", "none.", "n/a", "(none)"}
 
 
-class PlainAdapter(dspy.ChatAdapter):  # type: ignore[misc]
+class PlainAdapter(dspy.ChatAdapter):
     """Renders a signature as plain text where it has one output of text or of lines; others go through JSON."""
 
     def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
@@ -70,5 +68,7 @@ class PlainAdapter(dspy.ChatAdapter):  # type: ignore[misc]
 
 def _is_plain(signature: Any) -> bool:
     fields = list(signature.output_fields.values())
-    return len(fields) == 1 and (fields[0].annotation is str or get_origin(fields[0].annotation) is list
-                                 and fields[0].annotation.__args__ == (str,))
+    return len(fields) == 1 and (
+        fields[0].annotation is str
+        or (get_origin(fields[0].annotation) is list and fields[0].annotation.__args__ == (str,))
+    )

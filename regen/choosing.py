@@ -13,13 +13,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import dspy
+
 from regen.adapter import PlainAdapter
 from regen.errors import InputError, ProviderError
 from regen.fence import one_line
 from regen.models import gives_logprobs
-from regen.models.quiet import import_dspy
-
-dspy = import_dspy()
+from regen.quiet import cut_on_purpose
 
 # N is kept for "neither".
 LETTERS = "ABCDEFGHIJKLMOPQRSTUVWXYZ"
@@ -30,16 +30,16 @@ _TOP = 20
 
 
 def choose(
-    predictor: Any, options: Sequence[str], *, neither: bool = False, seed: int = 0, **inputs: Any
+    predictor: Any, options: Sequence[str], inputs: dict[str, Any], *, neither: bool = False, seed: int = 0
 ) -> list[float]:
     """How likely the model holds each option to be the right one.
 
     Args:
-        predictor: A `dspy.Predict` with an `options` input and a `choice` output of one letter.
+        predictor: A `dspy.Predict` with an `options` input and an `answer` output of one letter.
         options: Two or more texts, at most 25.
+        inputs: The predictor's other inputs.
         neither: Whether to offer `N` beside them.
         seed: Decides the order where the model gives no log-probabilities.
-        inputs: The predictor's other inputs.
 
     Returns:
         A log-probability for each option, and last one for `N` if it was offered; normalized over these.
@@ -65,7 +65,8 @@ def _by_logprobs(
 ) -> list[float]:
     letters, shown = _show(options, order, neither)
     config = {"logprobs": True, "top_logprobs": _TOP, "max_tokens": 1}
-    prediction = predictor(**inputs, options=shown, config=config)
+    with cut_on_purpose():
+        prediction = predictor(**inputs, options=shown, config=config)
     tokens = (prediction.get("logprobs") or {}).get("content") or []
     if not tokens:
         raise ProviderError("The model gave no log-probabilities; name one that does, or a judge that needs none.")
@@ -84,7 +85,7 @@ def _by_letter(
     letters, shown = _show(options, order, neither)
     for attempt in range(2):
         config = {"temperature": 0.3, "rollout_id": attempt} if attempt else {}
-        reply = str(predictor(**inputs, options=shown, config=config).choice)
+        reply = str(predictor(**inputs, options=shown, config=config).answer)
         place = _letter(reply, letters, [options[option] for option in order])
         if place is not None:
             break
@@ -101,8 +102,11 @@ def _show(options: Sequence[str], order: Sequence[int], neither: bool) -> tuple[
 
 
 def _letter(reply: str, letters: Sequence[str], texts: Sequence[str]) -> int | None:
-    found = re.match(rf"\W*(?:(?:the )?(?:right |correct )?(?:answer|option|choice)(?: is)?\W*)?([{''.join(letters)}])\b",
-                     reply.strip(), re.IGNORECASE)
+    found = re.match(
+        rf"\W*(?:(?:the )?(?:right |correct )?(?:answer|option|choice)(?: is)?\W*)?([{''.join(letters)}])\b",
+        reply.strip(),
+        re.IGNORECASE,
+    )
     if found:
         return letters.index(found.group(1).upper())
     said = [place for place, text in enumerate(texts) if text.casefold() in reply.casefold()]

@@ -14,10 +14,14 @@ _TURN = re.compile(r"<(?=\|)|(?<=\|)>|\[(?=/?INST\])|<(?=/?s>|(?:start|end)_of_t
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
+def printable(text: str) -> str:
+    """`text` without control and invisible characters, such as those that move a terminal's cursor."""
+    return _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
 def harmless(text: str) -> str:
-    """`text` without control and invisible characters, and with every mark that could end a fence or a turn broken."""
-    text = _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _FENCE.sub("\u2039", text)
+    """`text` printable, and with every mark broken that could end a fence or a turn of a conversation."""
+    text = _FENCE.sub("\u2039", printable(text))
     text = _FIELD.sub("[ [", text)
     return _TURN.sub(lambda mark: {"<": "\u2039", ">": "\u203a", "[": "("}[mark.group()], text)
 

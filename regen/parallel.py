@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
-from regen.models.quiet import import_dspy
+import dspy
 
 Item = TypeVar("Item")
 Out = TypeVar("Out")
@@ -24,7 +24,6 @@ def run_all(
     An item whose work raised gives its exception in place of a result. An interrupt drops what hasn't begun, and
     goes on upwards.
     """
-    dspy = import_dspy()
 
     def one(item: Item) -> Out:
         # A stream belongs to the caller's thread; what runs beside it is not part of what it shows.
@@ -36,9 +35,7 @@ def run_all(
     results: dict[int, Out | Exception] = {}
     pool = ThreadPoolExecutor(max_workers=min(_THREADS, len(items)), thread_name_prefix="regen")
     try:
-        futures = {
-            pool.submit(contextvars.copy_context().run, one, item): place for place, item in enumerate(items)
-        }
+        futures = {pool.submit(contextvars.copy_context().run, one, item): place for place, item in enumerate(items)}
         for done, future in enumerate(as_completed(futures), 1):
             error = future.exception()
             if error is not None and not isinstance(error, Exception):

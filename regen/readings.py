@@ -18,8 +18,10 @@ _STOP = frozenset(
     "a an and are as at be been by can for from has have in into is it its of on or our that the their them there "
     "they this to was we were which who will with you your per each every all any do does did".split()
 )
-_SMALL = {word: str(number) for number, word in enumerate(
-    "zero one two three four five six seven eight nine ten eleven twelve".split())}
+_SMALL = {
+    word: str(number)
+    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+}
 # Two answers are one when this share of the shorter one's content words stands in the longer one.
 _SHARED = 0.75
 

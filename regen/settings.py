@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from platformdirs import user_cache_path, user_config_path
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
@@ -20,16 +18,7 @@ from pydantic_settings import (
 )
 
 from regen.errors import ConfigurationError
-
-
-def config_file() -> Path:
-    """The config file: `$REGEN_CONFIG`, or `config.toml` in the user's config folder. It need not exist."""
-    return Path(os.environ.get("REGEN_CONFIG") or user_config_path("regen") / "config.toml")
-
-
-def cache_dir() -> Path:
-    """Where weights and indexes are kept: `$REGEN_CACHE_DIR`, or the user's cache folder."""
-    return Path(os.environ.get("REGEN_CACHE_DIR") or user_cache_path("regen"))
+from regen.paths import config_file
 
 
 class Settings(BaseSettings):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from regen.errors import ConfigurationError, InputError, ProviderError
-from regen.settings import cache_dir
+from regen.paths import cache_dir
 from regen.types import Document
 from search.base import SearchResults
 from search.folder import READABLE, Listing, listing

@@ -2,15 +2,14 @@
 
 from signatures.answer import AnswerQuestion, ChooseAnswer
 from signatures.claims import ExtractClaims
-from signatures.reading import ChooseReading, ReadAnswer
+from signatures.reading import ReadDocument
 from signatures.stance import JudgeDocument, Verdict
 
 __all__ = [
     "AnswerQuestion",
     "ChooseAnswer",
-    "ChooseReading",
     "ExtractClaims",
     "JudgeDocument",
-    "ReadAnswer",
+    "ReadDocument",
     "Verdict",
 ]

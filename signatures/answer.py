@@ -29,4 +29,4 @@ class ChooseAnswer(dspy.Signature):
     question: str = dspy.InputField()
     options: str = dspy.InputField(desc="one a line, each with its letter")
     feedback: str | None = dspy.InputField(desc="what checking a first answer against the documents has shown")
-    choice: str = dspy.OutputField(desc="one letter")
+    answer: str = dspy.OutputField(desc="one letter")

@@ -12,21 +12,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import dspy
+
 from regen.choosing import choose
 from regen.fence import fence, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document
-from regen.models.quiet import import_dspy
+from regen.quiet import cut_on_purpose
 from regen.readings import best_sentence, content, group, is_none, same_answer
 from regen.types import Claim, Document, Evidence, Judgement, Stance
-
-dspy = import_dspy()
-
-from signatures import ChooseReading, ReadAnswer  # noqa: E402  (dspy must be prepared first)
+from signatures import ReadDocument
 
 # A document gives an answer when it is this much likelier (natural log) than every other one. Below it, the choice is
 # habit: on RAMDocs' development part, documents about something else stay under it and those that answer are above.
-MARGIN = 0.8
+MARGIN = 1.2
 # Answers beyond these, those that fewest documents give, are not set against each other.
 MAX_ANSWERS = 6
 # A document that shares less than this part of a claim's content words has no bearing on it.
@@ -34,14 +33,13 @@ MIN_SHARED = 0.3
 _YES_NO = ("Yes, the document says so", "No, the document says otherwise")
 
 
-class ContrastJudge(dspy.Module):  # type: ignore[misc]
+class ContrastJudge(dspy.Module):
     """Sets alternatives against each other, in both orders where the model gives log-probabilities."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
         self.seed = seed
-        self.read = dspy.Predict(ReadAnswer)
-        self.choose = dspy.Predict(ChooseReading)
+        self.read = dspy.Predict(ReadDocument)
 
     def forward(self, claims: Sequence[Claim], documents: Sequence[Document], **options: Any) -> Any:
         """As `judge`, in a `dspy.Prediction`, so that an optimizer can compile the judge alone."""
@@ -140,14 +138,14 @@ class ContrastJudge(dspy.Module):  # type: ignore[misc]
         return _evidence(claim, document, stance, confidence, None, claim.text)
 
     def _read(self, document: Document, question: str) -> str:
-        answer = str(self.read(document=fence(document), question=question, config={"max_tokens": 40}).answer)
+        with cut_on_purpose():
+            answer = str(self.read(document=fence(document), question=question, config={"max_tokens": 40}).answer)
         return one_line(answer, 160)
 
     def _choice(self, document: Document, question: str, options: Sequence[str]) -> tuple[int | None, float]:
         """The option that a document gives, or None, and how sure that is."""
-        scores = choose(
-            self.choose, options, neither=True, seed=self.seed, document=fence(document), question=question
-        )
+        inputs = {"document": fence(document), "question": question}
+        scores = choose(self.read, options, inputs, neither=True, seed=self.seed)
         return pick(scores)
 
     def _stated(self, claim: Claim, question: str, options: Sequence[str]) -> int | None:
@@ -157,9 +155,8 @@ class ContrastJudge(dspy.Module):  # type: ignore[misc]
             return same[0] if same else None
         if len(options) == 1:
             return None
-        scores = choose(
-            self.choose, options, neither=True, seed=self.seed, document=claim.text, question=question
-        )
+        inputs = {"document": one_line(claim.text, 600), "question": question}
+        scores = choose(self.read, options, inputs, neither=True, seed=self.seed)
         return pick(scores)[0]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from regen.judges import Progress
-from regen.models.failures import cause_of
+from regen.models.failures import translate
 from regen.parallel import run_all
 from regen.types import Document, Unjudged
 
@@ -28,10 +28,10 @@ def each_document(
         if not isinstance(result, Exception)
     }
     failed = [
-        (document, result)
-        for document, result in zip(documents, results, strict=True)
-        if isinstance(result, Exception)
+        (document, result) for document, result in zip(documents, results, strict=True) if isinstance(result, Exception)
     ]
     if failed and not good:
         raise failed[0][1]
-    return good, [Unjudged(document_id=document.id, cause=cause_of(error)) for document, error in failed]
+    return good, [
+        Unjudged(document_id=document.id, cause=str(translate(error)).rstrip(".")) for document, error in failed
+    ]

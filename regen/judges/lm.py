@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import dspy
+
 from regen.adapter import PlainAdapter
 from regen.errors import ProviderError
 from regen.fence import fence, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document
-from regen.models.quiet import import_dspy
 from regen.types import Claim, Document, Evidence, Judgement, Stance
-
-dspy = import_dspy()
-
-from signatures import JudgeDocument, Verdict  # noqa: E402  (dspy must be prepared first)
+from signatures import JudgeDocument, Verdict
 
 
-class LMJudge(dspy.Module):  # type: ignore[misc]
+class LMJudge(dspy.Module):
     """Asks for verdicts. Right for strong models; a weak one hardly ever says "irrelevant"."""
 
     def __init__(self) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from regen.errors import ConfigurationError
 from regen.models import limiter, weights
 from regen.models.choice import ModelChoice, is_reasoning, package_model
-from regen.models.quiet import import_dspy
 from regen.models.weights import Note, Progress
+from regen.quiet import import_dspy
 from regen.settings import Settings
 
 # What a local model may take for one call when no time-out is set: a long prompt is read at some 90 tokens a second.

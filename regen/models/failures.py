@@ -5,7 +5,7 @@ from __future__ import annotations
 from regen.errors import ConfigurationError, ProviderError, RegenError
 from regen.models import wire
 from regen.models.choice import LITELLM_KEYS
-from regen.models.quiet import import_dspy
+from regen.quiet import import_dspy
 
 
 def translate(exc: BaseException) -> RegenError:

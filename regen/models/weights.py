@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regen.errors import ConfigurationError, InputError, ProviderError
-from regen.settings import cache_dir
+from regen.paths import cache_dir
 from regen.types import Record
 
 Progress = Callable[[int, int], None]

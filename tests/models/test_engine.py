@@ -14,7 +14,7 @@ from fake_openai import KEY, Endpoint, Reply, completion, stream_of
 
 from regen.models import limit
 from regen.models.engine import AsyncOpenAIEngine, OpenAIEngine
-from regen.models.quiet import import_dspy
+from regen.quiet import import_dspy
 
 dspy = import_dspy()
 lm15 = dspy.lm15

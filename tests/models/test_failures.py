@@ -10,7 +10,7 @@ from fake_openai import KEY, Endpoint, Reply, completion
 from regen.errors import ConfigurationError, ProviderError, RegenError
 from regen.models import choose, make_lm
 from regen.models.failures import translate
-from regen.models.quiet import import_dspy
+from regen.quiet import import_dspy
 from regen.settings import Settings
 
 dspy = import_dspy()

@@ -13,7 +13,7 @@ import pytest
 from regen.errors import ConfigurationError
 from regen.models import choose, gives_logprobs, make_lm, server
 from regen.models.failures import translate
-from regen.models.quiet import import_dspy
+from regen.quiet import import_dspy
 from regen.settings import Settings
 
 

@@ -1,0 +1,5 @@
+"""The command line."""
+
+from regen.cli.app import main
+
+__all__ = ["main"]

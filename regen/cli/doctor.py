@@ -1,0 +1,111 @@
+"""`regen doctor`: what would be used and why, what is missing, and whether the endpoint answers."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from regen import settings as settings_module
+from regen.cli import options
+from regen.cli.terminal import console
+from regen.errors import RegenError
+from regen.models import ModelChoice, choose
+from regen.paths import cache_dir
+from regen.settings import Settings
+
+
+def doctor(
+    docs: options.Docs = None,
+    model: options.Model = None,
+    judge_model: options.JudgeModel = None,
+    api_base: options.ApiBase = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say which model, search and judge would be used and why, and what is missing. Exit 3 if something is."""
+    chosen = settings_module.load({"docs": docs, "model": model, "judge_model": judge_model, "api_base": api_base})
+    answering = choose(chosen)
+    judging = choose(chosen, "judge") if chosen.judge_model else answering
+    checks = [
+        _model("model", answering, chosen),
+        *([_model("judge model", judging, chosen)] if chosen.judge_model else []),
+        _judge(chosen, judging),
+        _search(chosen),
+        ("cache", True, str(cache_dir())),
+    ]
+    good = all(fine for _, fine, _ in checks)
+    if json:
+        items = [{"name": name, "ok": fine, "detail": detail} for name, fine, detail in checks]
+        print(json_module.dumps({"ok": good, "checks": items}, indent=2))
+    else:
+        out = console()
+        for name, fine, detail in checks:
+            mark = ("ok      ", "green") if fine else ("missing ", "red")
+            out.print(Text.assemble(mark, (f"{name:12}", "bold"), detail), soft_wrap=True)
+    if not good:
+        raise typer.Exit(3)
+
+
+Check = tuple[str, bool, str]
+
+
+def _model(name: str, choice: ModelChoice, settings: Settings) -> Check:
+    label = choice.model or "the endpoint's only model"
+    if choice.missing:
+        return name, False, choice.missing
+    if choice.kind == "embedded":
+        return _embedded(name, choice)
+    if choice.kind == "openai-compatible" and choice.api_base:
+        return _endpoint(name, choice, settings)
+    return name, True, f"{label} through LiteLLM, because {choice.why}; not asked whether it answers"
+
+
+def _embedded(name: str, choice: ModelChoice) -> Check:
+    from regen.models import weights
+
+    if find_spec("xllamacpp") is None:
+        return name, False, 'The embedded model needs the extra "local": pip install "regen[local]".'
+    there = choice.path is not None or any(item.name == weights.EMBEDDED.name for item in weights.installed())
+    state = "" if there else "; it is fetched when first needed (1.1 GB), or now with: regen models pull"
+    return name, True, f"{choice.model}, because {choice.why}{state}"
+
+
+def _endpoint(name: str, choice: ModelChoice, settings: Settings) -> Check:
+    from regen.models.served import served_models
+
+    assert choice.api_base is not None
+    key = settings.api_key.get_secret_value() if settings.api_key else os.environ.get(choice.key_variable or "")
+    try:
+        names = served_models(choice.api_base, key)
+    except RegenError as error:
+        return name, False, str(error)
+    label = choice.model or "its only model"
+    if not choice.model and len(names) != 1:
+        return name, False, f"{choice.api_base} serves {len(names)} models: name one with --model openai/NAME."
+    return name, True, f"{label} at {choice.api_base}, which answers, because {choice.why}"
+
+
+def _judge(settings: Settings, judging: ModelChoice) -> Check:
+    from regen.judges import judge_names
+
+    if settings.judge == "auto":
+        judge = "contrast" if judging.kind == "embedded" else "lm"
+        why = "the embedded model reads and chooses better than it judges"
+        return "judge", True, f"{judge}, because {why if judge == 'contrast' else 'the model can give verdicts'}"
+    if settings.judge not in judge_names():
+        return "judge", False, f"There is no judge {settings.judge!r}; there are: {', '.join(judge_names())}."
+    return "judge", True, f"{settings.judge}, because it is named"
+
+
+def _search(settings: Settings) -> Check:
+    if settings.docs is None:
+        return "search", False, "No folder of documents is named: give --docs or set REGEN_DOCS."
+    folder = Path(settings.docs)
+    if not folder.is_dir():
+        return "search", False, f"{folder} is not a folder: give --docs another one."
+    return "search", True, f"local, over {folder}"

@@ -1,0 +1,170 @@
+"""What the command line prints as JSON: one object a question, its schema made from these types."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from regen.errors import RegenError
+from regen.types import ConflictReport, Decision, Document, DocumentAnswer, Record, Result, Scores, Stance, Usage
+
+
+class EvidenceOutput(Record):
+    """What one document says about one claim."""
+
+    document: str = Field(description="The document's id.")
+    stance: Stance
+    quote: str = Field(description="Found in the document; empty for an irrelevant one.")
+    confidence: float | None
+
+
+class ClaimOutput(Record):
+    """One claim of the answer that was kept."""
+
+    text: str
+    in_conflict: bool
+    evidence: list[EvidenceOutput]
+
+
+class RoundOutput(Record):
+    """One regeneration."""
+
+    feedback: str
+    answer: str
+    choice: int | None
+    scores: Scores
+    decision: Decision
+
+
+class InitialAndFinal(Record):
+    """The scores of the first answer and of the one that was kept."""
+
+    initial: Scores
+    final: Scores
+
+
+class AskOutput(Record):
+    """What `regen ask --json` prints when all went well."""
+
+    question: str
+    answer: str = Field(description="The answer that was kept; with choices, the text of the choice.")
+    choice: int | None = Field(description="Place of the answer among the choices, from 0; null without choices.")
+    initial_answer: str
+    regenerated: bool = Field(description="Whether a regenerated answer took the place of the first.")
+    decision: Decision
+    rounds: list[RoundOutput]
+    scores: InitialAndFinal
+    claims: list[ClaimOutput]
+    document_answers: list[DocumentAnswer]
+    documents: list[Document]
+    citations: list[str] = Field(description="Ids of the documents that the answer cites.")
+    usage: Usage
+    warnings: list[str]
+
+
+class ErrorOutput(Record):
+    """What went wrong, in one sentence, and the exit code that belongs to it."""
+
+    message: str
+    exit_code: int
+
+
+class Failure(Record):
+    """What is printed in place of an answer or a score when something went wrong."""
+
+    id: str | None = None
+    question: str | None = None
+    error: ErrorOutput
+
+
+class ScoreOutput(Record):
+    """What `regen score` prints for one response."""
+
+    id: str | None = None
+    cs_c: float
+    cs_r: float
+    claims: list[ClaimOutput]
+    unverified: list[str] = Field(description="Claims that no document supports or contradicts.")
+    unjudged: list[str] = Field(description="Ids of documents that could not be judged.")
+    usage: Usage
+    warnings: list[str]
+
+
+def ask_output(result: Result) -> AskOutput:
+    """The JSON of one result."""
+    return AskOutput(
+        question=result.question,
+        answer=result.answer.text,
+        choice=result.answer.choice,
+        initial_answer=result.initial_answer.text,
+        regenerated=result.regenerated,
+        decision=result.decision,
+        rounds=[
+            RoundOutput(
+                feedback=item.feedback,
+                answer=item.answer.text,
+                choice=item.answer.choice,
+                scores=_scores(item.report),
+                decision=item.decision,
+            )
+            for item in result.rounds
+        ],
+        scores=InitialAndFinal(initial=_scores(result.initial_report), final=_scores(result.report)),
+        claims=_claims(result.report),
+        document_answers=result.document_answers,
+        documents=result.documents,
+        citations=result.answer.citations,
+        usage=result.usage,
+        warnings=result.warnings,
+    )
+
+
+def score_output(report: ConflictReport, usage: Usage, id: str | None = None) -> ScoreOutput:
+    """The JSON of one scored response."""
+    text = {claim.id: claim.text for claim in report.claims}
+    return ScoreOutput(
+        id=id,
+        cs_c=report.cs_c,
+        cs_r=report.cs_r,
+        claims=_claims(report),
+        unverified=[text[claim_id] for claim_id in report.unverified],
+        unjudged=[item.document_id for item in report.unjudged],
+        usage=usage,
+        warnings=report.warnings,
+    )
+
+
+def failure(error: RegenError, *, id: str | None = None, question: str | None = None) -> Failure:
+    """The JSON of an error."""
+    return Failure(id=id, question=question, error=ErrorOutput(message=str(error), exit_code=error.exit_code))
+
+
+def schema(of: Literal["ask", "score"]) -> dict[str, Any]:
+    """The JSON schema of what a command prints."""
+    types: dict[str, TypeAdapter[Any]] = {
+        "ask": TypeAdapter(AskOutput | Failure),
+        "score": TypeAdapter(ScoreOutput | Failure),
+    }
+    return types[of].json_schema()
+
+
+def _scores(report: ConflictReport) -> Scores:
+    return Scores(cs_c=report.cs_c, cs_r=report.cs_r)
+
+
+def _claims(report: ConflictReport) -> list[ClaimOutput]:
+    return [
+        ClaimOutput(
+            text=claim.text,
+            in_conflict=claim.id in report.in_conflict,
+            evidence=[
+                EvidenceOutput(
+                    document=item.document_id, stance=item.stance, quote=item.quote, confidence=item.confidence
+                )
+                for item in report.evidence
+                if item.claim_id == claim.id
+            ],
+        )
+        for claim in report.claims
+    ]

@@ -1,0 +1,318 @@
+"""The program: retrieve, answer, score the answer by its conflicts, feed them back, answer again, keep the better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import exp
+from typing import Any, Literal
+
+import dspy
+
+from regen import feedback as feedback_text
+from regen.adapter import PlainAdapter
+from regen.choosing import choose
+from regen.citations import check_citations, without_citations
+from regen.conflict import Support, aggregate
+from regen.errors import ConfigurationError, InputError, ProviderError
+from regen.fence import fence_all, one_line
+from regen.judges import Judge, make_judge
+from regen.types import (
+    Answer,
+    Claim,
+    ConflictReport,
+    Decision,
+    Document,
+    DocumentAnswer,
+    Evidence,
+    Judgement,
+    Result,
+    Round,
+)
+from regen.usage import metered
+from search.base import SearchProvider
+from signatures import AnswerQuestion, ChooseAnswer, ExtractClaims
+
+Step = Literal["searching", "answering", "finding claims", "checking", "answering again", "checking again"]
+OnStep = Callable[[Step, int, int], None]
+
+# Claims beyond these are not judged, and a warning says so.
+MAX_CLAIMS = 20
+
+
+class Regen(dspy.Module):
+    """The feedback loop as a DSPy program, with one named predictor a task.
+
+    Args:
+        search: Where documents come from, unless `forward` is given them.
+        judge: "auto", the name of an installed judge, or a judge. "auto" is `contrast` for the embedded model and
+            `lm` for others (what was measured: `benchmarks/README.md`).
+        k: Documents to retrieve.
+        max_rounds: Regenerations at most; 0 only scores the first answer.
+        support: Whether a document that supports part of a claim supports it.
+        check_quotes: Whether a stance without a quote found in the document counts as irrelevant.
+        seed: Seed of every shuffle.
+        judge_lm: The model that takes claims apart and judges; the answering one where None.
+        on_step: Called with the step, and what is done and in all of it, as the program goes along.
+    """
+
+    def __init__(
+        self,
+        search: SearchProvider | None = None,
+        judge: str | Judge = "auto",
+        *,
+        k: int = 10,
+        max_rounds: int = 1,
+        support: Support = "partial",
+        check_quotes: bool = True,
+        seed: int = 0,
+        judge_lm: Any = None,
+        on_step: OnStep | None = None,
+    ) -> None:
+        super().__init__()
+        self.search = search
+        self.k = k
+        self.max_rounds = max_rounds
+        self.support: Support = support
+        self.check_quotes = check_quotes
+        self.seed = seed
+        self.judge_lm = judge_lm
+        self.on_step = on_step
+        self.answer = dspy.Predict(AnswerQuestion)
+        self.choose = dspy.Predict(ChooseAnswer)
+        self.claims = dspy.Predict(ExtractClaims)
+        self.judge = (
+            make_judge(default_judge(judge_lm) if judge == "auto" else judge) if isinstance(judge, str) else judge
+        )
+
+    def forward(
+        self,
+        question: str,
+        choices: Sequence[str] | None = None,
+        documents: Sequence[Document] | None = None,
+    ) -> Any:
+        """Answer one question.
+
+        Args:
+            question: In natural language, not empty.
+            choices: Answers to choose from, two or more; without them the answer is free text.
+            documents: What to answer from, ids unique; without them `search` is asked for the top `k`.
+
+        Returns:
+            A `dspy.Prediction` whose fields are those of `regen.types.Result`, and `regenerated`.
+
+        Raises:
+            InputError: an empty question, fewer than two choices, or no document on the topic.
+            ConfigurationError: neither documents nor a search provider.
+            ProviderError: the model or the search failed for good.
+        """
+        if not question.strip():
+            raise InputError("The question is empty: ask something.")
+        if choices is not None and len(set(choices)) < 2:
+            raise InputError("Give at least two different choices, or none for a free answer.")
+        question = question.strip()
+        warnings: list[str] = []
+        with metered() as meter, dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
+            found = list(documents) if documents is not None else self._retrieve(question, warnings)
+            if not found:
+                raise InputError(
+                    f"No document has anything on {one_line(question, 80)!r}: ask in other words, or point regen at "
+                    "other documents."
+                )
+            task = _Choosing(self, question, list(choices), found) if choices else _Writing(self, question, found)
+            first = task.answer(None)
+            first_report = task.score(first, "checking")
+            kept, report = first, first_report
+            rounds: list[Round] = []
+            for _ in range(self.max_rounds):
+                text = feedback_text.feedback(kept, report, found, task.document_answers, choices)
+                if not text:
+                    break
+                again = task.answer(text)
+                again_report = task.score(again, "checking again")
+                decision = keep_better(report, again_report, same=_same(kept, again))
+                rounds.append(Round(feedback=text, answer=again, report=again_report, decision=decision))
+                if decision.kept == "first":
+                    break
+                kept, report = again, again_report
+            result = Result(
+                question=question,
+                choices=list(choices) if choices else None,
+                documents=found,
+                answer=kept,
+                initial_answer=first,
+                initial_report=first_report,
+                report=report,
+                rounds=rounds,
+                decision=_decision(rounds, first_report),
+                document_answers=task.document_answers,
+                usage=meter.read(),
+                warnings=list(dict.fromkeys([*warnings, *task.warnings])),
+            )
+        return dspy.Prediction(**dict(result), regenerated=result.regenerated)
+
+    def _retrieve(self, question: str, warnings: list[str]) -> list[Document]:
+        if self.search is None:
+            raise ConfigurationError("There is nothing to search: give documents, or a folder with --docs.")
+        self.step("searching")
+        results = self.search.top(question, self.k)
+        warnings += results.warnings
+        return list(results.documents)
+
+    def step(self, name: Step, done: int = 0, total: int = 0) -> None:
+        """Tells `on_step`, where there is one."""
+        if self.on_step:
+            self.on_step(name, done, total)
+
+    def judging(self) -> Any:
+        """The context in which claims are found and judged."""
+        return dspy.context(lm=self.judge_lm or dspy.settings.lm)
+
+
+def result_of(prediction: Any) -> Result:
+    """The `Result` that a prediction of `Regen` holds."""
+    return Result(**{name: prediction[name] for name in Result.model_fields})
+
+
+def default_judge(judge_lm: Any = None) -> str:
+    """The judge that "auto" stands for, by the model that will judge."""
+    model = getattr(judge_lm or dspy.settings.lm, "model", "")
+    return "contrast" if str(model).startswith("embedded/") else "lm"
+
+
+def keep_better(before: ConflictReport, after: ConflictReport, *, same: bool = False) -> Decision:
+    """Whether a regenerated answer takes the place of the one before it.
+
+    It does when its CS-R is lower, or equal with no more claims contradicted; never when it says the same.
+    """
+    contradicted = [sum(bool(report.sides(claim.id)[1]) for claim in report.claims) for report in (before, after)]
+    scores = f"CS-R {before.cs_r:.2f} before, {after.cs_r:.2f} after"
+    if same:
+        return Decision(kept="first", reason=f"the regenerated answer says the same ({scores})")
+    if after.claims == [] and before.claims:
+        return Decision(kept="first", reason="the regenerated answer makes no claim that can be checked")
+    if after.cs_r < before.cs_r:
+        return Decision(kept="regenerated", reason=f"fewer documents contradict it ({scores})")
+    if after.cs_r == before.cs_r and contradicted[1] <= contradicted[0]:
+        return Decision(kept="regenerated", reason=f"no more documents contradict it, and it knows of them ({scores})")
+    return Decision(kept="first", reason=f"more documents contradict the regenerated answer ({scores})")
+
+
+def find_claims(predictor: Any, response: str, question: str | None, warnings: list[str]) -> list[Claim]:
+    """The claims of a response, at most `MAX_CLAIMS`, without repeats; a warning says what was left out."""
+    texts = list(dict.fromkeys(predictor(question=question, response=without_citations(response)).claims))
+    if len(texts) > MAX_CLAIMS:
+        warnings.append(f"The response makes {len(texts)} claims; the first {MAX_CLAIMS} were judged.")
+    return [Claim(id=f"c{number}", text=text) for number, text in enumerate(texts[:MAX_CLAIMS], 1)]
+
+
+class _Writing:
+    """A question answered in free text."""
+
+    def __init__(self, program: Regen, question: str, documents: list[Document]) -> None:
+        self.program, self.question, self.documents = program, question, documents
+        self.fenced = fence_all(documents)
+        self.warnings: list[str] = []
+        self.document_answers: list[DocumentAnswer] = []
+
+    def answer(self, feedback: str | None) -> Answer:
+        self.program.step("answering again" if feedback else "answering")
+        extra = {"feedback": feedback} if feedback else {}
+        reply = str(self.program.answer(documents=self.fenced, question=self.question, **extra).answer).strip()
+        if not reply:
+            raise ProviderError("The model returned an empty answer: try again, or name another model.")
+        text, citations, warnings = check_citations(reply, self.documents)
+        self.warnings += warnings
+        return Answer(text=text, citations=citations)
+
+    def score(self, answer: Answer, step: Step) -> ConflictReport:
+        program = self.program
+        with program.judging():
+            program.step("finding claims")
+            claims = find_claims(program.claims, answer.text, self.question, self.warnings)
+            judgement = program.judge.judge(
+                claims,
+                self.documents,
+                question=self.question,
+                progress=lambda done, total: program.step(step, done, total),
+            )
+        report = aggregate(
+            claims, self.documents, judgement, support=program.support, check_quotes=program.check_quotes
+        )
+        self.document_answers = self.document_answers or answers_of(judgement, self.documents)
+        self.warnings += report.warnings
+        return report
+
+
+class _Choosing:
+    """A question with choices: every choice is a claim, judged once; an answer is scored by the claim it chose."""
+
+    def __init__(self, program: Regen, question: str, choices: list[str], documents: list[Document]) -> None:
+        self.program, self.question, self.choices, self.documents = program, question, choices, documents
+        self.fenced = fence_all(documents)
+        self.warnings: list[str] = []
+        self.document_answers: list[DocumentAnswer] = []
+        self.claims = [Claim(id=f"c{number}", text=choice) for number, choice in enumerate(choices, 1)]
+        self.judgement: Judgement | None = None
+
+    def answer(self, feedback: str | None) -> Answer:
+        self.program.step("answering again" if feedback else "answering")
+        inputs = {"documents": self.fenced, "question": self.question}
+        if feedback:
+            inputs["feedback"] = feedback
+        scores = choose(self.program.choose, self.choices, inputs, seed=self.program.seed)
+        chosen = max(range(len(scores)), key=scores.__getitem__)
+        return Answer(text=self.choices[chosen], choice=chosen, probabilities=[exp(score) for score in scores])
+
+    def score(self, answer: Answer, step: Step) -> ConflictReport:
+        program = self.program
+        if self.judgement is None:
+            with program.judging():
+                self.judgement = program.judge.judge(
+                    self.claims,
+                    self.documents,
+                    question=self.question,
+                    exclusive=True,
+                    progress=lambda done, total: program.step(step, done, total),
+                )
+            self.document_answers = answers_of(self.judgement, self.documents)
+        assert answer.choice is not None
+        claim = self.claims[answer.choice]
+        of_claim: list[Evidence] = [item for item in self.judgement.evidence if item.claim_id == claim.id]
+        report = aggregate(
+            [claim],
+            self.documents,
+            Judgement(evidence=of_claim, unjudged=self.judgement.unjudged),
+            support=program.support,
+            check_quotes=program.check_quotes,
+        )
+        self.warnings += report.warnings
+        return report
+
+
+def answers_of(judgement: Judgement, documents: Sequence[Document]) -> list[DocumentAnswer]:
+    """The answers that documents themselves give, as far as the judge read them, those of most documents first."""
+    by_document = {item.document_id: item.answer for item in judgement.evidence if item.answer is not None}
+    groups: dict[str, list[str]] = {}
+    for document in documents:
+        if document.id in by_document:
+            groups.setdefault(str(by_document[document.id]), []).append(document.id)
+    return [
+        DocumentAnswer(answer=answer, document_ids=ids)
+        for answer, ids in sorted(groups.items(), key=lambda item: -len(item[1]))
+    ]
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    if one.choice is not None:
+        return one.choice == other.choice
+    return without_citations(one.text).split() == without_citations(other.text).split()
+
+
+def _decision(rounds: Sequence[Round], first: ConflictReport) -> Decision:
+    kept = [item.decision for item in rounds if item.decision.kept == "regenerated"]
+    if kept:
+        return kept[-1]
+    if rounds:
+        return rounds[-1].decision
+    reason = "no document contradicts it" if first.claims else "it makes no claim that can be checked"
+    return Decision(kept="first", reason=reason)

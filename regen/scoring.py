@@ -1,0 +1,82 @@
+"""ConflictScore as a plain metric over (response, documents), for the answers of any system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dspy
+
+from regen.adapter import PlainAdapter
+from regen.conflict import Support, aggregate
+from regen.errors import InputError
+from regen.judges import Judge, make_judge
+from regen.program import default_judge, find_claims
+from regen.types import ConflictReport, Document
+from signatures import ExtractClaims
+
+
+class Scorer(dspy.Module):
+    """Scores responses: takes each apart into claims, judges them against its documents, aggregates."""
+
+    def __init__(self, judge: str | Judge = "auto", *, support: Support = "partial", check_quotes: bool = True) -> None:
+        super().__init__()
+        self.claims = dspy.Predict(ExtractClaims)
+        self.judge = make_judge(default_judge() if judge == "auto" else judge) if isinstance(judge, str) else judge
+        self.support: Support = support
+        self.check_quotes = check_quotes
+
+    def forward(
+        self,
+        response: str,
+        documents: Sequence[Document | str],
+        question: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Any:
+        """As `score`, in a `dspy.Prediction` with the field `report`."""
+        if not response.strip():
+            raise InputError("The response is empty: there is nothing to score.")
+        found = [_document(item, number) for number, item in enumerate(documents, 1)]
+        if not found:
+            raise InputError("There are no documents to score the response against.")
+        warnings: list[str] = []
+        with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
+            claims = find_claims(self.claims, response, question, warnings)
+            judgement = self.judge.judge(claims, found, question=question, progress=progress)
+        report = aggregate(claims, found, judgement, support=self.support, check_quotes=self.check_quotes)
+        return dspy.Prediction(report=report.model_copy(update={"warnings": [*warnings, *report.warnings]}))
+
+
+def score(
+    response: str,
+    documents: Sequence[Document | str],
+    question: str | None = None,
+    *,
+    judge: str | Judge = "auto",
+    support: Support = "partial",
+    check_quotes: bool = True,
+) -> ConflictReport:
+    """ConflictScore of a response against documents (Liu et al. 2026), with the model DSPy is configured for.
+
+    Args:
+        response: Any system's answer, not empty.
+        documents: What it was, or should have been, based on; a plain text counts as a document.
+        question: What the response answers; judges that read do better with it.
+        judge: As in `regen.Regen`.
+        support: "partial" or "strict".
+        check_quotes: As in `regen.Regen`.
+
+    Returns:
+        The report, with CS-C and CS-R in [0, 1], lower is better.
+
+    Raises:
+        InputError: an empty response or no documents.
+        ConfigurationError: no such judge.
+    """
+    scorer = Scorer(judge, support=support, check_quotes=check_quotes)
+    report: ConflictReport = scorer(response=response, documents=documents, question=question).report
+    return report
+
+
+def _document(item: Document | str, number: int) -> Document:
+    return item if isinstance(item, Document) else Document(id=f"d{number}", text=item)

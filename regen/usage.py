@@ -1,0 +1,65 @@
+"""Counts what model calls cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dspy
+
+from regen.types import Usage
+
+
+class Meter:
+    """What has been spent since `metered` began."""
+
+    def __init__(self, tracker: Any) -> None:
+        self._tracker = tracker
+        self._start = time.monotonic()
+
+    def read(self) -> Usage:
+        """Calls and tokens as the provider counted them, list price in US dollars where known, seconds."""
+        calls = [(model, entry) for model, entries in self._tracker.usage_data.items() for entry in entries]
+        costs = [_cost(model, entry) for model, entry in calls]
+        return Usage(
+            calls=len(calls),
+            prompt_tokens=sum(_count(entry, "prompt_tokens") for _, entry in calls),
+            cached_tokens=sum(_cached(entry) for _, entry in calls),
+            completion_tokens=sum(_count(entry, "completion_tokens") for _, entry in calls),
+            cost_usd=sum(cost for cost in costs if cost is not None) if None not in costs and costs else None,
+            seconds=round(time.monotonic() - self._start, 3),
+        )
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """Meters every model call made inside, in this thread and those begun by `regen.parallel`.
+
+    DSPy's own usage trackers around it still see the calls, once it ends.
+    """
+    with dspy.track_usage() as tracker:
+        yield Meter(tracker)
+
+
+def _count(entry: dict[str, Any], key: str) -> int:
+    return int(entry.get(key) or 0)
+
+
+def _cached(entry: dict[str, Any]) -> int:
+    return int((entry.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+
+
+def _cost(model: str, entry: dict[str, Any]) -> float | None:
+    from dspy.clients.model_metadata import model_info
+
+    provider, _, name = model.partition("/")
+    price = model_info(provider, name)
+    into, out = price.get("input_cost_per_token"), price.get("output_cost_per_token")
+    if into is None or out is None:
+        return None
+    cached = _cached(entry)
+    from_cache = price.get("cache_read_input_token_cost", into)
+    fresh = _count(entry, "prompt_tokens") - cached
+    return float(fresh * into + cached * from_cache + _count(entry, "completion_tokens") * out)
