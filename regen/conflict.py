@@ -92,10 +92,9 @@ def aggregate(
 
 
 def _check(item: Evidence, text: str, support: Support, check_quotes: bool) -> Evidence:
-    if item.stance is Stance.IRRELEVANT:
-        return item
-    if item.stance is Stance.SUPPORTS and item.partial and support == "strict":
-        return item.model_copy(update={"stance": Stance.IRRELEVANT})
+    left_out = item.stance is Stance.SUPPORTS and item.partial and support == "strict"
+    if left_out or item.stance is Stance.IRRELEVANT:
+        return item.model_copy(update={"stance": Stance.IRRELEVANT, "quote": ""})
     quote = find_quote(item.quote, text)
     if quote is None:
         # An unchecked quote is never shown as one.
