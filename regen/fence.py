@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from regen.types import Document
+if TYPE_CHECKING:
+    from regen.types import Document
 
 # What could end a document's own fence, a field of one of DSPy's adapters, or a turn of a chat template.
-_FENCE = re.compile(r"<(?=/?\s*document\b)", re.IGNORECASE)
+_FENCE = re.compile(r"<(?=[\s/]*document)", re.IGNORECASE)
 _FIELD = re.compile(r"\[\[(?=\s*##)")
-_TURN = re.compile(r"<(?=\|)|(?<=\|)>|\[(?=/?INST\])|<(?=/?s>|(?:start|end)_of_turn>)", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_TURN = re.compile(
+    r"<(?=[|\uff5c])|(?<=[|\uff5c])>|\[(?=/?(?:INST|SYSTEM_PROMPT)\])|<(?=/?(?:s|bos|eos|SYS|(?:start|end)_of_turn)>)",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f]"
+)
 
 
 def printable(text: str) -> str:
