@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 
@@ -19,16 +20,16 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n{2,}|\n(?
 def find_quote(quote: str, text: str) -> str | None:
     """The part of `text` that `quote` was copied from, or None.
 
-    Case, white space, and the shapes of quotation marks and dashes do not count. Beyond that, a quote of at least
-    `FUZZY_FROM` characters may differ in up to `100 - FUZZY_RATIO` percent of them. Cuts (`...`) at the ends are
-    taken off; every part between inner cuts must be found.
+    Case, white space, what cannot be seen, and the shapes of quotation marks and dashes do not count. Beyond that, a
+    quote of at least `FUZZY_FROM` characters may differ in up to `100 - FUZZY_RATIO` percent of them. Cuts (`...`) at
+    the ends are taken off; every part between inner cuts must be found. Without a letter or a digit it is no quote.
     """
-    parts = [part.strip(" \"'") for part in re.split(r"\.{3,}|\u2026", quote)]
-    parts = [part for part in parts if part]
+    parts = [_fold(part)[0].strip(" \"'") for part in re.split(r"\.{3,}|\u2026", quote)]
+    parts = [part for part in parts if any(map(str.isalnum, part))]
     if not parts:
         return None
     folded, places = _fold(text)
-    found = [_locate(_fold(part)[0], folded) for part in parts]
+    found = [_locate(part, folded) for part in parts]
     spans = [span for span in found if span is not None]
     if len(spans) < len(parts):
         return None
@@ -42,15 +43,21 @@ def sentences(text: str) -> list[str]:
 
 
 def _locate(part: str, text: str) -> tuple[int, int] | None:
-    if not part:
-        return None
     at = text.find(part)
     if at >= 0:
         return at, at + len(part)
     if len(part) < FUZZY_FROM or len(part) > len(text):
         return None
     best = fuzz.partial_ratio_alignment(part, text, score_cutoff=FUZZY_RATIO)
-    return (best.dest_start, best.dest_end) if best and best.dest_end > best.dest_start else None
+    if best is None or best.dest_end <= best.dest_start:
+        return None
+    start, end = best.dest_start, best.dest_end
+    # The best stretch is as long as the quote, and can begin or end inside a word.
+    while start > 0 and text[start - 1 : start + 1].isalnum():
+        start -= 1
+    while end < len(text) and text[end - 1 : end + 1].isalnum():
+        end += 1
+    return start, end
 
 
 def _fold(text: str) -> tuple[str, list[int]]:
@@ -58,8 +65,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
     kept: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
-        for folded in unicodedata.normalize("NFKC", character).translate(_FOLD).casefold():
-            letter = " " if folded.isspace() else folded
+        for letter in _letters(character):
             if letter == " " and (not kept or kept[-1] == " "):
                 continue
             kept.append(letter)
@@ -68,3 +74,14 @@ def _fold(text: str) -> tuple[str, list[int]]:
         kept.pop()
         places.pop()
     return "".join(kept), places
+
+
+@lru_cache(maxsize=8192)
+def _letters(character: str) -> str:
+    if character == "\u00ad":
+        return ""
+    # Prompts show what cannot be seen as a space (`regen.fence.printable`).
+    if unicodedata.category(character) in {"Cc", "Cf", "Cn"}:
+        return " "
+    folded = unicodedata.normalize("NFKC", character).translate(_FOLD).casefold()
+    return "".join(" " if letter.isspace() else letter for letter in folded)
