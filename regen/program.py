@@ -16,6 +16,7 @@ from regen.conflict import Support, aggregate
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.fence import fence_all, one_line
 from regen.judges import Judge, make_judge
+from regen.models import gives_logprobs
 from regen.types import (
     Answer,
     Claim,
@@ -261,7 +262,10 @@ class _Choosing:
             inputs["feedback"] = feedback
         scores = choose(self.program.choose, self.choices, inputs, seed=self.program.seed)
         chosen = max(range(len(scores)), key=scores.__getitem__)
-        return Answer(text=self.choices[chosen], choice=chosen, probabilities=[exp(score) for score in scores])
+        # Without log-probabilities, the scores only tell which letter the model wrote.
+        known = gives_logprobs(self.program.choose.lm or dspy.settings.lm)
+        shares = [exp(score) for score in scores] if known else None
+        return Answer(text=self.choices[chosen], choice=chosen, probabilities=shares)
 
     def score(self, answer: Answer, step: Step) -> ConflictReport:
         program = self.program
