@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +19,7 @@ from regen.cli.doctor import doctor
 from regen.cli.schema import schema
 from regen.cli.score import score
 from regen.cli.terminal import complain
-from regen.errors import RegenError
+from regen.errors import InputError, RegenError
 
 app = typer.Typer(
     name="regen",
@@ -29,10 +30,17 @@ app = typer.Typer(
 )
 
 
+class CancelledError(RegenError):
+    """Ctrl-C."""
+
+    exit_code = 128 + signal.SIGINT
+
+
 @app.callback()
 def regen(
     version: Annotated[
-        bool | None, typer.Option("--version", is_eager=True, callback=lambda given: _version(given), help="Say which.")
+        bool | None,
+        typer.Option("--version", is_eager=True, callback=lambda given: _version(given), help="Show the version."),
     ] = None,
 ) -> None:
     """Answer from search results, find where the sources disagree about the answer, and answer again."""
@@ -48,23 +56,48 @@ app.command("schema")(schema)
 
 def main() -> None:
     """Runs the command line and ends the process with its exit code."""
-    _load_keys(Path(".env"))
-    for point in entry_points(group="regen.commands"):
-        app.add_typer(point.load(), name=point.name)
+    code = run(sys.argv[1:])
+    if threading.active_count() > 1:
+        # Threads still wait for a model whose answers nobody wants any more.
+        os._exit(code)
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Runs one command line. Returns its exit code; with `--json`, an error is one JSON object on standard output."""
+    for stream in (sys.stdout, sys.stderr):
+        # Whatever the terminal's own encoding is: nothing that a document holds may fail to be printed.
+        getattr(stream, "reconfigure", lambda **_: None)(encoding="utf-8", errors="replace")
     try:
-        app()
-    except RegenError as error:
-        complain(error)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        complain("Interrupted.")
-        # Threads may still wait for a model; their answers are of no use any more.
+        _load_keys(Path(".env"))
+        for point in entry_points(group="regen.commands"):
+            app.add_typer(point.load(), name=point.name)
+        code = int(app(arguments, prog_name="regen", standalone_mode=False) or 0)
         sys.stdout.flush()
-        os._exit(128 + signal.SIGINT)
+        # Typer makes this code of a KeyboardInterrupt.
+        return code if code != CancelledError.exit_code else _fail(CancelledError("Interrupted."), arguments)
+    except typer.TyperException as error:
+        message, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
+        if not message:
+            return 2  # Without any arguments, the help was shown instead.
+        return _fail(InputError(f"{message}. See {context.command_path if context else 'regen'} --help."), arguments)
+    except RegenError as error:
+        return _fail(error, arguments)
+    except KeyboardInterrupt:
+        return _fail(CancelledError("Interrupted."), arguments)
     except BrokenPipeError:
         # The reader of a pipe went away (`regen ask ... | head`): nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return 0
+
+
+def _fail(error: RegenError, arguments: list[str]) -> int:
+    if "--json" in arguments:
+        from regen.output import failure
+
+        print(failure(error).model_dump_json(), flush=True)
+    complain(error)
+    return error.exit_code
 
 
 def _version(given: bool | None) -> None:
@@ -80,6 +113,10 @@ def _load_keys(file: Path) -> None:
     if file.is_file():
         from dotenv import dotenv_values
 
-        for name, value in dotenv_values(file).items():
+        try:
+            values = dotenv_values(file)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"The file .env in this folder cannot be read: {error}.") from None
+        for name, value in values.items():
             if value is not None and not name.startswith("REGEN_"):
                 os.environ.setdefault(name, value)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regen import settings as settings_module
-from regen.cli import options, render
+from regen.cli import options
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import InputError, RegenError
-from regen.settings import Settings
+from regen.errors import ConfigurationError, InputError, RegenError
 
 if TYPE_CHECKING:
+    from regen.settings import Settings
     from regen.types import Result
 
 
@@ -24,81 +23,61 @@ def ask(
     choice: Annotated[
         list[str] | None, typer.Option("--choice", "-c", help="An answer to choose from; give two or more.")
     ] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Documents to retrieve (10).")] = None,
-    max_rounds: Annotated[int | None, typer.Option("--max-rounds", help="Regenerations at most (1).")] = None,
+    k: options.K = None,
+    max_rounds: Annotated[
+        int | None,
+        typer.Option("--max-rounds", min=0, max=10, help="How often to answer again at most (default 1); 0: never."),
+    ] = None,
     model: options.Model = None,
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
-    file: Annotated[Path | None, typer.Option("--file", help="A file with a question a line; prints JSONL.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", help="Text file with a question on each line; prints JSONL.")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="With --file: add to this file; skip what it holds.")
+        Path | None, typer.Option("--out", help="With --file: add to this file, and skip the questions it answers.")
     ] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     no_color: options.NoColor = False,
 ) -> None:
     """Answer a question from documents, show where they disagree about the answer, and answer again."""
-    from regen.output import ask_output, failure
+    from regen.settings import load
 
-    try:
-        if question is not None and file is not None:
-            raise InputError("Give a question or --file, not both.")
-        if out is not None and file is None:
-            raise InputError("--out goes with --file.")
-        chosen = settings_module.load(
-            {
-                "docs": docs,
-                "k": k,
-                "max_rounds": max_rounds,
-                "model": model,
-                "judge_model": judge_model,
-                "api_base": api_base,
-                "judge": judge,
-                "support": "strict" if strict else None,
-                "seed": seed,
-            }
-        )
-        if question is not None and not question.strip():
-            raise InputError("The question is empty: ask something.")
-        if question is None and file is None and (json or not sys.stdin.isatty()):
-            raise InputError("There is no question: give one, or a file of them with --file.")
-        agent = Agent(chosen, quiet=quiet or json, no_color=no_color)
-        if file is not None:
-            _file(agent, file, out, choice)
-        elif question is None:
-            _session(agent, choice, no_color)
-        else:
-            result = agent.ask(question, choice)
-            if json:
-                print(ask_output(result).model_dump_json(indent=2))
-            elif quiet:
-                render.answer_alone(result, console(no_color=no_color))
-            else:
-                render.result(result, console(no_color=no_color))
-    except RegenError as error:
-        if not json:
-            raise
-        print(failure(error, question=question).model_dump_json(indent=2))
-        complain(error)
-        raise typer.Exit(error.exit_code) from None
-    except KeyboardInterrupt:
-        if json:
-            print(failure(RegenError("Interrupted."), question=question).model_dump_json(indent=2))
-        raise
+    if question is not None and file is not None:
+        raise InputError("Give a question or --file, not both.")
+    if out is not None and file is None:
+        raise InputError("--out goes with --file.")
+    if question is not None and not options.is_text(question):
+        raise InputError("The question is empty, or not text: ask something.")
+    if question is None and file is None and (json or not sys.stdin.isatty()):
+        raise InputError("There is no question: give one, or a file of them with --file.")
+    if choice is not None and (len(set(choice)) < 2 or not all(map(options.is_text, choice))):
+        raise InputError("Give --choice at least twice, with different answers, or not at all.")
+    flags = {"docs": docs, "k": k, "max_rounds": max_rounds, "model": model, "judge_model": judge_model, "judge": judge}
+    settings = load({**flags, "api_base": api_base, "support": "strict" if strict else None, "seed": seed})
+    if file is not None:
+        _file(settings, file, out, choice, quiet)
+    elif question is None:
+        _session(Agent(settings, quiet=quiet), choice, quiet)
+    else:
+        _show(Agent(settings, quiet=quiet).ask(question, choice), json=json, quiet=quiet)
 
 
 class Agent:
     """The program, its models and its search, set up once for any number of questions."""
 
-    def __init__(self, settings: Settings, *, quiet: bool, no_color: bool = False) -> None:
+    def __init__(self, settings: Settings, *, quiet: bool) -> None:
+        from regen.cli.setup import check
         from search import provider_class
 
         if settings.docs is None:
             raise InputError("There is nothing to search: name a folder of documents with --docs.")
-        self.steps = Steps(quiet=quiet, no_color=no_color)
+        check(settings, "answer", "judge")
+        self.steps = Steps(quiet=quiet)
         search: Any = provider_class("local")
         self.search = search(settings.docs)
         # A folder that can't be searched is told before a model is fetched for it.
@@ -119,40 +98,63 @@ class Agent:
             raise translate(error) from error
 
     def _ask(self, question: str, choices: list[str] | None) -> Result:
+        import dspy
+
+        from regen.cli.setup import make_model
         from regen.program import Regen, result_of
 
+        settings = self._settings
         if self._program is None:
-            from regen.cli.setup import use_models
-
-            judge_lm = use_models(self._settings, quiet=self._quiet)
+            dspy.configure(lm=make_model(settings, "answer", quiet=self._quiet))
             self._program = Regen(
                 self.search,
-                self._settings.judge,
-                k=self._settings.k,
-                max_rounds=self._settings.max_rounds,
-                support=self._settings.support,
-                check_quotes=self._settings.check_quotes,
-                seed=self._settings.seed,
-                judge_lm=judge_lm,
+                settings.judge,
+                k=settings.k,
+                max_rounds=settings.max_rounds,
+                support=settings.support,
+                check_quotes=settings.check_quotes,
+                seed=settings.seed,
+                judge_lm=make_model(settings, "judge", quiet=self._quiet) if settings.judge_model else None,
                 on_step=self.steps,
             )
         with self.steps.live():
             return result_of(self._program(question=question, choices=choices))
 
 
-def _file(agent: Agent, file: Path, out: Path | None, choices: list[str] | None) -> None:
+def _show(result: Result, *, json: bool = False, quiet: bool = False) -> None:
+    from regen.cli import render
+    from regen.output import ask_output
+
+    if json:
+        print(ask_output(result).model_dump_json(indent=2))
+    elif quiet:
+        render.answer_alone(result, console())
+    else:
+        render.result(result, console())
+
+
+def _file(settings: Settings, file: Path, out: Path | None, choices: list[str] | None, quiet: bool) -> None:
     from regen.batch import Lines, finished, read_lines
     from regen.output import ask_output, failure
 
+    asked = [line for _, line in read_lines(file)]
+    if not asked:
+        raise InputError(f"There is no question in {file}.")
     done = finished(out, "question") if out else set()
-    questions = [line for _, line in read_lines(file) if line not in done]
+    questions = [question for question in asked if question not in done]
+    if not questions:
+        complain(f"{out} holds the answers to all questions of {file}.")
+        return
+    agent = Agent(settings, quiet=quiet)
     lines = Lines(out, sys.stdout)
     failed: RegenError | None = None
     try:
         for number, question in enumerate(questions, 1):
-            agent.steps.prefix = f"{number} of {len(questions)}: "
+            agent.steps.item(number, len(questions))
             try:
                 lines.write(ask_output(agent.ask(question, choices)))
+            except ConfigurationError:
+                raise  # No other question will fare better.
             except RegenError as error:
                 failed = error
                 lines.write(failure(error, question=question))
@@ -163,7 +165,7 @@ def _file(agent: Agent, file: Path, out: Path | None, choices: list[str] | None)
         raise typer.Exit(failed.exit_code)
 
 
-def _session(agent: Agent, choices: list[str] | None, no_color: bool) -> None:
+def _session(agent: Agent, choices: list[str] | None, quiet: bool) -> None:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory
 
@@ -172,8 +174,7 @@ def _session(agent: Agent, choices: list[str] | None, no_color: bool) -> None:
     history = cache_dir() / "history"
     history.parent.mkdir(parents=True, exist_ok=True)
     prompt: PromptSession[str] = PromptSession(history=FileHistory(str(history)))
-    shown = console(no_color=no_color)
-    shown.print("Ask a question; Ctrl-D ends the session, Ctrl-C an answer.", style="dim")
+    console().print("Ask a question; Ctrl-D ends the session, Ctrl-C an answer.", style="dim")
     while True:
         try:
             question = prompt.prompt("> ").strip()
@@ -184,7 +185,7 @@ def _session(agent: Agent, choices: list[str] | None, no_color: bool) -> None:
         if not question:
             continue
         try:
-            render.result(agent.ask(question, choices), shown)
+            _show(agent.ask(question, choices), quiet=quiet)
         except RegenError as error:
             complain(error)
         except KeyboardInterrupt:

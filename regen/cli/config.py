@@ -6,34 +6,39 @@ import json as json_module
 from typing import Annotated
 
 import typer
-from pydantic import SecretStr
-from rich.table import Table
 
 from regen.cli.terminal import console
-from regen.paths import config_file
-from regen.settings import Settings, load, origins
+from regen.fence import printable
 
 
 def config(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show every setting, its value and where it came from. Secrets are masked."""
+    from regen.paths import config_file
+    from regen.settings import Settings, load, origins
+
     settings, came_from = load(), origins()
     shown = {name: _shown(getattr(settings, name)) for name in Settings.model_fields}
     if json:
         print(json_module.dumps({name: {"value": shown[name], "from": came_from[name]} for name in shown}, indent=2))
         return
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False)
     for heading in ("setting", "value", "from"):
         table.add_column(heading, overflow="fold")
     for name, value in shown.items():
-        table.add_row(name, value, came_from[name], style="dim" if came_from[name] == "default" else "")
+        table.add_row(name, Text(value), came_from[name], style="dim" if came_from[name] == "default" else "")
     out = console()
     out.print(table)
     out.print(f"\nFlags come first, then REGEN_... in the environment, then .env, then {config_file()}.", style="dim")
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, SecretStr):
-        return "********"
-    return "" if value is None else str(value)
+    """As text; pydantic masks a secret itself, and an address may hold one."""
+    from regen.models.wire import without_credentials
+
+    text = "" if value is None else printable(str(value))
+    return without_credentials(text) if "://" in text else text

@@ -6,18 +6,19 @@ import json as json_module
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from regen import settings as settings_module
 from regen.cli import options
 from regen.cli.terminal import console
 from regen.errors import RegenError
-from regen.models import ModelChoice, choose
-from regen.paths import cache_dir
-from regen.settings import Settings
+from regen.fence import printable
+
+if TYPE_CHECKING:
+    from regen.models import ModelChoice
+    from regen.settings import Settings
 
 
 def doctor(
@@ -28,7 +29,11 @@ def doctor(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say which model, search and judge would be used and why, and what is missing. Exit 3 if something is."""
-    chosen = settings_module.load({"docs": docs, "model": model, "judge_model": judge_model, "api_base": api_base})
+    from regen.models import choose
+    from regen.paths import cache_dir
+    from regen.settings import load
+
+    chosen = load({"docs": docs, "model": model, "judge_model": judge_model, "api_base": api_base})
     answering = choose(chosen)
     judging = choose(chosen, "judge") if chosen.judge_model else answering
     checks = [
@@ -46,7 +51,7 @@ def doctor(
         out = console()
         for name, fine, detail in checks:
             mark = ("ok      ", "green") if fine else ("missing ", "red")
-            out.print(Text.assemble(mark, (f"{name:12}", "bold"), detail), soft_wrap=True)
+            out.print(Text.assemble(mark, (f"{name:12}", "bold"), printable(detail)), soft_wrap=True)
     if not good:
         raise typer.Exit(3)
 
@@ -77,8 +82,10 @@ def _embedded(name: str, choice: ModelChoice) -> Check:
 
 def _endpoint(name: str, choice: ModelChoice, settings: Settings) -> Check:
     from regen.models.served import served_models
+    from regen.models.wire import without_credentials
 
     assert choice.api_base is not None
+    address = without_credentials(choice.api_base)
     key = settings.api_key.get_secret_value() if settings.api_key else os.environ.get(choice.key_variable or "")
     try:
         names = served_models(choice.api_base, key)
@@ -86,8 +93,8 @@ def _endpoint(name: str, choice: ModelChoice, settings: Settings) -> Check:
         return name, False, str(error)
     label = choice.model or "its only model"
     if not choice.model and len(names) != 1:
-        return name, False, f"{choice.api_base} serves {len(names)} models: name one with --model openai/NAME."
-    return name, True, f"{label} at {choice.api_base}, which answers, because {choice.why}"
+        return name, False, f"{address} serves {len(names)} models: name one with --model openai/NAME."
+    return name, True, f"{label} at {address}, which answers, because {choice.why}"
 
 
 def _judge(settings: Settings, judging: ModelChoice) -> Check:
@@ -103,9 +110,14 @@ def _judge(settings: Settings, judging: ModelChoice) -> Check:
 
 
 def _search(settings: Settings) -> Check:
+    from search.folder import READABLE, listing
+
     if settings.docs is None:
         return "search", False, "No folder of documents is named: give --docs or set REGEN_DOCS."
     folder = Path(settings.docs)
     if not folder.is_dir():
         return "search", False, f"{folder} is not a folder: give --docs another one."
-    return "search", True, f"local, over {folder}"
+    count = len(listing(folder.resolve()).files)
+    if not count:
+        return "search", False, f"There is no document in {folder}: looked for {', '.join(READABLE)}."
+    return "search", True, f"local, over {folder} ({count:,} {'file' if count == 1 else 'files'})"

@@ -26,7 +26,8 @@ def show() -> None:
     out = console()
     found = weights.installed()
     for item in found:
-        out.print(f"{item.name}  {item.size / 1e6:,.0f} MB  {item.path}", soft_wrap=True)
+        state = "" if item.complete else "  broken off; to go on: regen models pull"
+        out.print(f"{item.name}  {item.size / 1e6:,.0f} MB  {item.path}{state}", soft_wrap=True)
     if weights.EMBEDDED.name not in {item.name for item in found}:
         size = weights.EMBEDDED.size / 1e6
         out.print(f"{weights.EMBEDDED.name}  {size:,.0f} MB  not fetched yet: regen models pull", soft_wrap=True)

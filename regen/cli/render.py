@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.padding import Padding
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from regen.fence import one_line, printable
-from regen.types import ConflictReport, Document, Evidence, Result, Scores, Usage
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from regen.types import Claim, ConflictReport, Document, DocumentAnswer, Evidence, Result, Usage
 
 _QUOTE = 160
 _SHOWN = 4
+_NARROWEST = 24
 
 
 def answer_alone(result: Result, out: Console) -> None:
@@ -23,143 +28,172 @@ def answer_alone(result: Result, out: Console) -> None:
 
 def result(result: Result, out: Console) -> None:
     """The answer, what the sources disagree on, what changed, the sources, and what it cost."""
-    numbers = {document.id: number for number, document in enumerate(result.documents, 1)}
     out.print()
-    out.print(Padding(Text(printable(result.answer.text), style="bold"), (0, 0, 0, 2)))
-    if result.answer.probabilities and result.choices:
-        shares = "   ".join(
-            f"{one_line(choice, 40)} {share:.0%}"
-            for choice, share in zip(result.choices, result.answer.probabilities, strict=True)
-        )
-        out.print(Text(f"  {shares}", style="dim"))
-    _disagreement(result, numbers, out)
+    _hang(out, "  ", Text(printable(result.answer.text), style="bold"))
+    _choices(result, out)
+    _disagreement(result, out)
     _changes(result, out)
-    _sources(result, out)
-    for warning in result.warnings:
-        out.print(Text(f"  ! {printable(warning)}", style="yellow"))
-    out.print()
-    out.print(Text("  " + cost_line(result.usage), style="dim"))
+    _sources(result.documents, result.answer.citations, out)
+    _end(result.warnings, result.usage, out)
 
 
 def report(report: ConflictReport, documents: Sequence[Document], usage: Usage, out: Console) -> None:
     """A scored response."""
-    numbers = {document.id: number for number, document in enumerate(documents, 1)}
-    by_id = {document.id: document for document in documents}
-    out.print(Text.assemble(("CS-C ", "bold"), f"{report.cs_c:.2f}", ("   CS-R ", "bold"), f"{report.cs_r:.2f}"))
+    out.print()
+    out.print(Text.assemble(("  CS-C ", "bold"), f"{report.cs_c:.2f}", ("   CS-R ", "bold"), f"{report.cs_r:.2f}"))
+    sides = _Sides(documents, out)
     for claim in report.claims:
         plus, minus = report.sides(claim.id)
-        mark, style = ("!", "red") if plus and minus else ("-", "yellow") if minus else ("+", "green")
-        if not plus and not minus:
-            mark, style = "?", "dim"
-        out.print(Text.assemble((f"{mark} ", style), printable(claim.text)))
-        for label, side in (("for", plus), ("against", minus)):
-            _side(label, side, numbers, by_id, out)
+        out.print()
+        _hang(out, "  ", Text(printable(claim.text)))
+        if plus or minus:
+            sides.show(plus, minus)
+        else:
+            out.print(Text("    no document supports or contradicts it", style="yellow"))
     if not report.claims:
-        out.print(Text("No claim was found in the response.", style="dim"))
-    for warning in report.warnings:
-        out.print(Text(f"! {printable(warning)}", style="yellow"))
-    out.print(Text(cost_line(usage), style="dim"))
+        out.print(Text("  No claim was found in the response.", style="yellow"))
+    _sources(documents, (), out)
+    _end(report.warnings, usage, out)
 
 
 def cost_line(usage: Usage) -> str:
     """One line: calls, tokens, cached tokens, price where known, seconds."""
+    calls = "1 model call" if usage.calls == 1 else f"{usage.calls} model calls"
     price = "" if usage.cost_usd is None else f", ${usage.cost_usd:.4f}"
     return (
-        f"{usage.calls} model calls, {usage.prompt_tokens:,} prompt tokens ({usage.cached_tokens:,} cached), "
-        f"{usage.completion_tokens:,} new tokens{price}, {usage.seconds:.1f} s"
+        f"{calls}, {usage.prompt_tokens:,} prompt tokens ({usage.cached_tokens:,} cached), "
+        f"{usage.completion_tokens:,} new{price}, {usage.seconds:.1f} s"
     )
 
 
-def _disagreement(result: Result, numbers: dict[str, int], out: Console) -> None:
-    by_id = {document.id: document for document in result.documents}
-    disputed = [
-        (claim.text, *result.initial_report.sides(claim.id))
-        for claim in result.initial_report.claims
-        if result.initial_report.sides(claim.id)[1]
-    ]
+def _choices(result: Result, out: Console) -> None:
+    if not result.choices:
+        return
+    out.print()
+    for place, choice in enumerate(result.choices):
+        share = f"{result.answer.probabilities[place]:>4.0%}  " if result.answer.probabilities else ""
+        chosen = place == result.answer.choice
+        line = Text(f"{share}{printable(choice)}", style="" if chosen else "dim")
+        _hang(out, "  > " if chosen else "    ", line)
+
+
+def _disagreement(result: Result, out: Console) -> None:
+    report = result.initial_report
+    disputed = [claim for claim in report.claims if report.sides(claim.id)[1]]
     out.print()
     if not disputed and len(result.document_answers) < 2:
         out.print(Text("  The sources don't disagree about this answer.", style="green"))
-        return
-    out.print(Text("  What the sources disagree on", style="bold red"))
-    for text, plus, minus in disputed:
-        out.print(Padding(Text(printable(text)), (0, 0, 0, 2)))
-        _side("for", plus, numbers, by_id, out)
-        _side("against", minus, numbers, by_id, out)
+    else:
+        out.print(Text("  What the sources disagree on", style="bold red"))
+    sides = _Sides(result.documents, out)
+    for place, claim in enumerate(disputed):
+        if place:
+            out.print()
+        _hang(out, "  ", Text(printable(claim.text)))
+        sides.show(*report.sides(claim.id))
     if len(result.document_answers) > 1:
-        given = "; ".join(
-            f"{one_line(item.answer, 60)}: {'documents' if len(item.document_ids) > 1 else 'document'} "
-            + ", ".join(str(numbers[document_id]) for document_id in item.document_ids)
-            for item in result.document_answers
-        )
-        out.print(Padding(Text(f"Documents' own answers: {given}"), (0, 0, 0, 2)))
+        _document_answers(result.document_answers, sides, out)
+    unverified = [claim for claim in result.report.claims if claim.id in result.report.unverified]
+    if unverified:
+        _unverified(unverified, out)
 
 
-def _side(
-    label: str, evidence: Sequence[Evidence], numbers: dict[str, int], by_id: dict[str, Document], out: Console
-) -> None:
-    for item in evidence[:_SHOWN]:
-        document = by_id[item.document_id]
-        date = document.published.isoformat() if document.published else "undated"
-        quote = f' "{one_line(item.quote, _QUOTE)}"' if item.quote else ""
-        line = Text.assemble(
-            (f"{label:8}", "green" if label == "for" else "red"),
-            f"[{numbers[item.document_id]}] ",
-            (date, "cyan"),
-            quote,
-        )
-        out.print(Padding(line, (0, 0, 0, 4)))
-    if len(evidence) > _SHOWN:
-        rest = ", ".join(f"[{numbers[item.document_id]}]" for item in evidence[_SHOWN:])
-        out.print(Padding(Text(f"{label:8}and {rest}"), (0, 0, 0, 4)))
+def _document_answers(answers: Sequence[DocumentAnswer], sides: _Sides, out: Console) -> None:
+    out.print()
+    out.print(Text("  What the documents themselves answer", style="bold"))
+    for item in answers:
+        cited = "".join(f"[{sides.numbers[document_id]}]" for document_id in item.document_ids)
+        _hang(out, "  ", Text.assemble(one_line(item.answer, _QUOTE), (f"  {cited}", "cyan")))
+
+
+def _unverified(claims: Sequence[Claim], out: Console) -> None:
+    out.print()
+    out.print(Text("  What no document supports or contradicts", style="bold yellow"))
+    for claim in claims:
+        _hang(out, "  ", Text(printable(claim.text)))
+
+
+class _Sides:
+    """Shows the documents for and against a claim, by their numbers."""
+
+    def __init__(self, documents: Sequence[Document], out: Console) -> None:
+        self.numbers = {document.id: number for number, document in enumerate(documents, 1)}
+        self._documents, self._out = documents, out
+
+    def show(self, plus: Sequence[Evidence], minus: Sequence[Evidence]) -> None:
+        """Both sides; a side without documents is told, too."""
+        for label, style, side in (("for", "green", plus), ("against", "red", minus)):
+            for item in side[:_SHOWN]:
+                number = self.numbers[item.document_id]
+                date = _date(self._documents[number - 1])
+                head = Text.assemble("    ", (f"{label:9}", style), f"{f'[{number}]':5}", (f"{date:12}", "cyan"))
+                _hang(self._out, head, Text(f'"{one_line(item.quote, _QUOTE)}"' if item.quote else "(no quote)"))
+            if len(side) > _SHOWN:
+                rest = "".join(f"[{self.numbers[item.document_id]}]" for item in side[_SHOWN:])
+                _hang(self._out, f"    {label:9}", Text(f"and {rest}"))
+            if not side:
+                self._out.print(Text.assemble("    ", (f"{label:9}", style), ("no document", "dim")))
 
 
 def _changes(result: Result, out: Console) -> None:
     if not result.rounds:
         return
     out.print()
-    first, last = result.initial_answer, result.rounds[-1].answer
+    reason = Text(f"{result.decision.reason}.", style="dim")
+    first, last = result.initial_answer.text, result.rounds[-1].answer.text
     if result.regenerated:
         out.print(Text("  What changed", style="bold"))
-        out.print(Padding(_difference(first.text, result.answer.text), (0, 0, 0, 2)))
+        before, after = _difference(first, result.answer.text)
+        _hang(out, "  first answer  ", before)
+        _hang(out, "  now           ", after)
     else:
         out.print(Text("  Answered again, and kept the first answer", style="bold"))
-        if last.text != first.text:
-            out.print(Padding(Text(f"second answer: {printable(last.text)}", style="dim"), (0, 0, 0, 2)))
-    out.print(Padding(Text(f"Because {result.decision.reason}.", style="dim"), (0, 0, 0, 2)))
+        if last != first:
+            _hang(out, "  second answer ", Text(printable(last)))
+    _hang(out, "  because       ", reason)
 
 
-def _difference(before: str, after: str) -> Text:
-    """The words of both answers: those that went struck through, those that came underlined."""
+def _difference(before: str, after: str) -> tuple[Text, Text]:
+    """Both answers, with the words coloured that went and those that came."""
     old, new = printable(before).split(), printable(after).split()
-    text = Text()
+    first, now = Text(), Text()
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            text.append(" ".join(old[a:b]) + " ")
-            continue
-        if a < b:
-            text.append("[-" + " ".join(old[a:b]) + "-]", style="red")
-            text.append(" ")
-        if c < d:
-            text.append("{+" + " ".join(new[c:d]) + "+}", style="green")
-            text.append(" ")
-    text.rstrip()
-    return text
+        same = tag == "equal"
+        first.append(" ".join([*old[a:b], ""]), style="" if same else "red")
+        now.append(" ".join([*new[c:d], ""]), style="" if same else "green")
+    return first, now
 
 
-def _sources(result: Result, out: Console) -> None:
+def _sources(documents: Sequence[Document], cited: Collection[str], out: Console) -> None:
     out.print()
     out.print(Text("  Sources", style="bold"))
-    cited = set(result.answer.citations)
-    for number, document in enumerate(result.documents, 1):
-        date = document.published.isoformat() if document.published else "undated"
-        title = one_line(document.title or document.id, 60)
-        line = Text.assemble(f"{number:>4} ", (date, "cyan"), f"  {title}", (f"  {document.id}", "dim"))
+    titles = [one_line(document.title, max(_NARROWEST, out.width // 2 - 10)) for document in documents]
+    widest = max(map(cell_len, titles), default=0)
+    for number, (document, title) in enumerate(zip(documents, titles, strict=True), 1):
+        place = document.url if document.url.startswith(("http://", "https://")) else document.id
+        line = Text.assemble(f"  {f'[{number}]':5}", (f"{_date(document):12}", "cyan"), set_cell_size(title, widest))
+        line.append("  " * bool(widest) + one_line(place, 500), style="dim")
         if document.id in cited:
             line.stylize("bold")
         out.print(line, overflow="ellipsis", no_wrap=True)
 
 
-def scores_line(before: Scores, after: Scores) -> str:
-    """CS-C and CS-R of the first answer and of the kept one."""
-    return f"CS-C {before.cs_c:.2f} -> {after.cs_c:.2f}, CS-R {before.cs_r:.2f} -> {after.cs_r:.2f}"
+def _end(warnings: Sequence[str], usage: Usage, out: Console) -> None:
+    if warnings:
+        out.print()
+    for warning in warnings:
+        _hang(out, "  ! ", Text(printable(warning), style="yellow"))
+    out.print()
+    _hang(out, "  ", Text(cost_line(usage), style="dim"))
+
+
+def _date(document: Document) -> str:
+    return document.published.isoformat() if document.published else "undated"
+
+
+def _hang(out: Console, head: Text | str, body: Text) -> None:
+    """`head`, then `body` beside it: its further lines stand under its first."""
+    head = Text(head) if isinstance(head, str) else head
+    for place, line in enumerate(body.wrap(out, max(out.width - head.cell_len, _NARROWEST))):
+        line.rstrip()
+        out.print(Text.assemble(" " * head.cell_len if place else head, line), soft_wrap=True)

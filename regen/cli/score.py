@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regen import settings as settings_module
-from regen.cli import options, render
+from regen.cli import options
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import InputError, RegenError
-from regen.settings import Settings
+from regen.errors import ConfigurationError, InputError, RegenError
 
 if TYPE_CHECKING:
+    from regen.settings import Settings
     from regen.types import ConflictReport, Document, Usage
+    from search import SearchResults
 
 
 def score(
@@ -27,9 +27,9 @@ def score(
     response: Annotated[str | None, typer.Option("--response", "-r", help="A response, or @FILE.")] = None,
     docs: options.Docs = None,
     question: Annotated[str | None, typer.Option("--question", help="What the response answers.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Add to this file; what it holds is skipped.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Add to this file, and skip the ids it holds.")] = None,
     skip_bad_lines: Annotated[bool, typer.Option("--skip-bad-lines", help="Report bad lines and go on.")] = False,
-    k: Annotated[int | None, typer.Option("-k", help="With --docs: documents to judge against (10).")] = None,
+    k: options.K = None,
     model: options.Model = None,
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
@@ -37,56 +37,56 @@ def score(
     strict: options.Strict = False,
     seed: options.Seed = None,
     json: options.Json = False,
-    quiet: options.Quiet = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print CS-C and CS-R alone, and no progress.")] = False,
     no_color: options.NoColor = False,
 ) -> None:
-    """Score how a response holds up against documents that disagree (lower is better)."""
-    from regen.output import failure, score_output
+    """Score how a response holds up against documents that disagree.
 
-    try:
-        if (input is None) == (response is None):
-            raise InputError("Give either a JSONL file or --response.")
-        chosen = settings_module.load(
-            {
-                "docs": docs,
-                "k": k,
-                "model": judge_model or model,
-                "api_base": api_base,
-                "judge": judge,
-                "support": "strict" if strict else None,
-                "seed": seed,
-            }
-        )
-        scoring = _Scoring(chosen, quiet=quiet or json, no_color=no_color)
-        if input is not None:
-            scoring.file(input, out, skip_bad_lines)
-            return
-        assert response is not None
-        documents = _documents(chosen, question or _text(response))
-        report, usage = scoring.score(_text(response), documents, question)
-        if json:
-            print(score_output(report, usage).model_dump_json(indent=2))
-        elif quiet:
-            print(f"{report.cs_c:.4f} {report.cs_r:.4f}")
-        else:
-            render.report(report, documents, usage, console(no_color=no_color))
-    except RegenError as error:
-        if not json or input is not None:
-            raise
-        print(failure(error).model_dump_json(indent=2))
-        complain(error)
-        raise typer.Exit(error.exit_code) from None
+    Takes a JSONL file of responses with their documents and prints JSONL, or one --response and the --docs to score
+    it against. CS-C is the share of claims that documents both support and contradict; CS-R the mean share of
+    documents against a claim. Both are from 0 to 1; lower is better.
+    """
+    from regen.cli.setup import check
+    from regen.settings import load
+
+    if (input is None) == (response is None):
+        raise InputError("Give either a JSONL file or --response.")
+    if response is not None and (out is not None or skip_bad_lines):
+        raise InputError("--out and --skip-bad-lines go with a JSONL file.")
+    flags = {"docs": docs, "k": k, "model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}
+    settings = load({**flags, "support": "strict" if strict else None, "seed": seed})
+    check(settings, "judge")
+    scoring = _Scoring(settings, quiet=quiet)
+    if input is not None:
+        scoring.file(input, out, skip_bad_lines)
+        return
+    text = _text(response or "")
+    found = _search(settings, question or text)
+    documents = list(found.documents)
+    report, usage = scoring.score(text, documents, question)
+    report = report.model_copy(update={"warnings": [*found.warnings, *report.warnings]})
+    if json:
+        from regen.output import score_output
+
+        print(score_output(report, usage).model_dump_json(indent=2))
+    elif quiet:
+        print(f"{report.cs_c:.4f} {report.cs_r:.4f}")
+    else:
+        from regen.cli import render
+
+        render.report(report, documents, usage, console())
 
 
 class _Scoring:
     """The scorer and its model, set up when the first response is scored."""
 
-    def __init__(self, settings: Settings, *, quiet: bool, no_color: bool) -> None:
+    def __init__(self, settings: Settings, *, quiet: bool) -> None:
         self._settings, self._quiet = settings, quiet
-        self._steps = Steps(quiet=quiet, no_color=no_color)
+        self._steps = Steps(quiet=quiet)
         self._scorer: Any = None
 
     def score(self, response: str, documents: list[Document], question: str | None) -> tuple[ConflictReport, Usage]:
+        """One response. Raises what `regen.Scorer` raises, with a model's failure in one sentence."""
         from regen.models.failures import translate
 
         try:
@@ -97,61 +97,64 @@ class _Scoring:
             raise translate(error) from error
 
     def _score(self, response: str, documents: list[Document], question: str | None) -> tuple[ConflictReport, Usage]:
-        from regen.cli.setup import use_models
+        import dspy
+
+        from regen.cli.setup import make_model
         from regen.scoring import Scorer
         from regen.usage import metered
 
+        settings = self._settings
         if self._scorer is None:
-            use_models(self._settings, quiet=self._quiet)
-            self._scorer = Scorer(
-                self._settings.judge, support=self._settings.support, check_quotes=self._settings.check_quotes
-            )
+            dspy.configure(lm=make_model(settings, "judge", quiet=self._quiet))
+            self._scorer = Scorer(settings.judge, support=settings.support, check_quotes=settings.check_quotes)
         with metered() as meter, self._steps.live():
+            self._steps("finding claims")
             prediction = self._scorer(
                 response=response,
                 documents=documents,
                 question=question,
                 progress=lambda done, total: self._steps("checking", done, total),
             )
-        return prediction.report, meter.read()
+            return prediction.report, meter.read()
 
     def file(self, path: Path, out: Path | None, skip_bad_lines: bool) -> None:
+        """A file of responses; it is read and checked in full before the first one costs anything."""
         from regen.batch import Lines, finished, read_lines
         from regen.output import failure, score_output
 
+        items, bad = [], 0
+        for number, line in read_lines(path):
+            try:
+                items.append(_item(path, number, line))
+            except InputError as error:
+                if not skip_bad_lines:
+                    raise
+                bad += 1
+                complain(error)
+        if bad:
+            complain(f"{bad} bad {'line was' if bad == 1 else 'lines were'} skipped.")
+        if not items:
+            raise InputError(f"There is no response in {path}.")
         done = finished(out, "id") if out else set()
+        left = [item for item in items if item[0] not in done]
+        if not left:
+            complain(f"{out} holds the scores of all responses of {path}.")
         lines = Lines(out, sys.stdout)
         failed: RegenError | None = None
-        bad = 0
         try:
-            for number, line in read_lines(path):
-                try:
-                    item_id, response, documents, question = _item(path, number, line)
-                except InputError as error:
-                    if not skip_bad_lines:
-                        raise
-                    bad += 1
-                    complain(error)
-                    continue
-                if item_id in done:
-                    continue
-                self._steps.prefix = f"line {number}: "
+            for place, (item_id, response, documents, question) in enumerate(left, 1):
+                self._steps.item(place, len(left))
                 try:
                     report, usage = self.score(response, documents, question)
                     lines.write(score_output(report, usage, item_id))
-                except InputError as error:
-                    if not skip_bad_lines:
-                        raise InputError(f"{path}, line {number}: {error}") from None
-                    bad += 1
-                    complain(f"{path}, line {number}: {error}")
+                except ConfigurationError:
+                    raise  # No other response will fare better.
                 except RegenError as error:
                     failed = error
                     lines.write(failure(error, id=item_id))
-                    complain(f"{path}, line {number}: {error}")
+                    complain(f"{item_id}: {error}")
         finally:
             lines.close()
-        if bad:
-            complain(f"{bad} bad lines were skipped.")
         if failed:
             raise typer.Exit(failed.exit_code)
 
@@ -191,26 +194,24 @@ def _item(path: Path, number: int, line: str) -> tuple[str, str, list[Document],
 
 
 def _text(response: str) -> str:
-    if not response.startswith("@"):
-        return response
-    try:
-        return Path(response[1:]).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        cause = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(f"The response file {response[1:]} cannot be read: {cause}.") from None
+    if response.startswith("@"):
+        try:
+            response = Path(response[1:]).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            cause = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise InputError(f"The response file {response[1:]} cannot be read: {cause}.") from None
+    if not options.is_text(response):
+        raise InputError("The response is empty, or not text: there is nothing to score.")
+    return response
 
 
-def _documents(settings: Settings, query: str) -> list[Document]:
+def _search(settings: Settings, query: str) -> SearchResults:
     from search import provider_class
 
-    if not query.strip():
-        raise InputError("The response is empty: there is nothing to score.")
     if settings.docs is None:
         raise InputError("There are no documents to score against: name a folder with --docs.")
     search: Any = provider_class("local")
-    results = search(settings.docs).top(query, settings.k)
-    for warning in results.warnings:
-        complain(warning)
+    results: SearchResults = search(settings.docs).top(query, settings.k)
     if not results.documents:
         raise InputError(f"No document in {settings.docs} has anything on the response.")
-    return list(results.documents)
+    return results

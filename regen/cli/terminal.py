@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from regen.fence import printable
 
+_SAY_SECONDS = 30.0  # between two lines about a batch, where nothing is live
 
-def console(*, stderr: bool = False, no_color: bool = False) -> Console:
+
+def console(*, stderr: bool = False) -> Console:
     """A console that takes nothing for markup, emoji codes or links."""
-    return Console(
-        stderr=stderr,
-        no_color=no_color or None,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        soft_wrap=False,
-    )
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 def complain(error: BaseException | str) -> None:
@@ -31,40 +35,56 @@ def complain(error: BaseException | str) -> None:
 
 
 class Steps:
-    """The step that is going on, on one line of standard error; nothing where that is no terminal."""
+    """The step that is going on, on one line of standard error; where that is no terminal, a long batch's count."""
 
-    def __init__(self, *, quiet: bool, no_color: bool = False) -> None:
-        self._console = console(stderr=True, no_color=no_color)
+    def __init__(self, *, quiet: bool) -> None:
+        self._console = console(stderr=True)
+        self._quiet = quiet
         self._shown = not quiet and self._console.is_terminal
+        self._prefix = ""
+        self._began = self._said = 0.0
         self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
             console=self._console,
             transient=True,
         )
-        self._task = self._progress.add_task("", total=None, visible=False)
-        self.prefix = ""
+        self._task = self._progress.add_task("", visible=False)
 
     def __call__(self, step: str, done: int = 0, total: int = 0) -> None:
         """Shows a step, and how much of it is done, where it is counted."""
-        if self._shown:
-            self._progress.update(
-                self._task,
-                description=self.prefix + step,
-                completed=done,
-                total=total or None,
-                visible=True,
-            )
+        count = f" {done}/{total}" if total else ""
+        self._progress.update(self._task, description=f"{self._prefix}{step}{count}", visible=True)
+
+    def item(self, number: int, total: int) -> None:
+        """Begins an item of a batch, numbered from 1: it is told with every step, with the time left by the mean."""
+        now = time.monotonic()
+        if number == 1:
+            self._began = self._said = now
+            self._prefix = f"{number} of {total}: "
+            return
+        left = _duration((now - self._began) / (number - 1) * (total - number + 1))
+        self._prefix = f"{number} of {total}, about {left} left: "
+        if not self._quiet and not self._shown and now - self._said > _SAY_SECONDS:
+            self._said = now
+            self._console.print(f"regen: {number - 1} of {total} done, about {left} left", soft_wrap=True)
 
     @contextmanager
-    def live(self) -> Iterator[Steps]:
+    def live(self) -> Iterator[None]:
         """While inside, steps are shown; afterwards nothing of them is left on the screen."""
         if not self._shown:
-            yield self
+            yield
             return
+        self._progress.reset(self._task, visible=False)
         with self._progress:
-            yield self
+            yield
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @contextmanager
