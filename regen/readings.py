@@ -9,9 +9,15 @@ from functools import lru_cache
 from regen.quotes import sentences
 
 _WORD = re.compile(r"[^\W\d_]+|\d[\d.,]*")
+_TOLD = (
+    r"(?:say|said|stat(?:e|ed)|mention(?:ed)?|specif(?:y|ied)|giv(?:e|en)|provid(?:e|ed)|answer(?:ed)?|address(?:ed)?"
+    r"|discuss(?:ed)?|indicat(?:e|ed)|contain(?:ed)?|includ(?:e|ed)|about|relevant)\b"
+)
 _NOTHING = re.compile(
-    r"^\W*(?:none|n/?a|not? (?:stated|mentioned|specified|given|provided|answer\w*)|unknown|no (?:answer|information)\b"
-    r"|(?:the|this) (?:document|text|passage)[^.]*\b(?:not|n't)\b.*)\W*$",
+    r"^\W*(?:none|n/?a|unknown"
+    rf"|(?:it(?: is|['\u2019]s) )?not (?:\w+ly )?{_TOLD}(?: (?:in|by|here|anywhere)\b.*)?"
+    rf"|no (?:answer|information|mention)(?: (?:is |was )?(?:{_TOLD}|available|found|about|on|regarding|in)\b.*)?"
+    rf"|(?:the|this) (?:document|text|passage) (?:does|did|is)(?: not|n['\u2019]t) (?:\w+ly )?{_TOLD}.*)\W*$",
     re.IGNORECASE | re.DOTALL,
 )
 _STOP = frozenset(
@@ -22,6 +28,8 @@ _SMALL = {
     word: str(number)
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
+# Stems of units with one spelling each.
+_UNITS = frozenset("minut hour day week month year decad centuri percent dollar euro pound mile inch".split())
 # Two answers are one when this share of the shorter one's content words stands in the longer one.
 _SHARED = 0.75
 
@@ -32,12 +40,17 @@ def is_none(answer: str) -> bool:
 
 
 def same_answer(one: str, other: str) -> bool:
-    """Whether two answers to one question agree: the same numbers, and the content words of one in the other."""
+    """Whether two answers to one question agree: the same numbers in the same units, or the words of one in the other.
+
+    Where both have numbers, those of one must all be in the other; where both name units, some must be the same.
+    """
     a, b = content(one), content(other)
     if not a or not b:
         return one.strip().casefold() == other.strip().casefold()
     numbers_a, numbers_b = ({word for word in words if word[0].isdigit()} for words in (a, b))
     if numbers_a and numbers_b and not (numbers_a <= numbers_b or numbers_b <= numbers_a):
+        return False
+    if numbers_a and numbers_b and a & _UNITS and b & _UNITS and not a & b & _UNITS:
         return False
     if numbers_a and numbers_a == numbers_b:
         return True
