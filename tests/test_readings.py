@@ -1,0 +1,146 @@
+"""Documents' own answers: which of them say the same, and which say nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regen.quotes import sentences
+from regen.readings import best_sentence, content, group, is_none, same_answer
+
+SAME = [
+    ("Paris", "paris."),
+    ("Paris", "Paris, France"),
+    ("Bob Dylan", "Dylan"),
+    ("red and blue", "blue and red"),
+    ("a dog", "dogs"),
+    ("the Beatles", "Beatles"),
+    ("yes", "Yes, you can."),
+    ("1,000", "1000"),
+    ("2.50", "2.5"),
+    ("10.0", "10"),
+    ("five days", "5 days"),
+    ("14 days", "up to 14 days"),
+    ("30 days", "within 30 working days"),
+    ("1969", "in the year 1969"),
+    ("1969", "July 20, 1969"),
+    ("10%", "10 percent"),
+    ("not allowed", "It is not allowed"),
+    ("never", "no, never"),
+    ("", " "),
+    ("the", "The"),
+]
+DIFFERENT = [
+    ("Paris", "Rome"),
+    ("yes", "no"),
+    ("It is allowed", "It is not allowed"),
+    ("causes autism", "doesn't cause autism"),
+    ("causes autism", "doesn\u2019t cause autism"),
+    ("can be refunded", "cannot be refunded"),
+    ("legal", "illegal"),
+    ("1969", "1970"),
+    ("in May", "in June"),
+    ("May 2020", "May 2021"),
+    ("5 days", "6 days"),
+    ("5 days", "5 weeks"),
+    ("30 euros", "30 percent"),
+    ("between 5 and 7", "between 5 and 8"),
+    ("Bob Dylan", "Bob Marley"),
+    ("the", "of"),
+    ("Paris", ""),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_these_are_one_answer(one: str, other: str) -> None:
+    assert same_answer(one, other)
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_these_are_two_answers(one: str, other: str) -> None:
+    assert not same_answer(one, other)
+
+
+answers = st.sampled_from(sorted({text for pair in SAME + DIFFERENT for text in pair}))
+
+
+@settings(max_examples=100, deadline=None)
+@given(one=answers | st.text(max_size=20), other=answers | st.text(max_size=20))
+def test_whether_answers_agree_does_not_depend_on_their_order(one: str, other: str) -> None:
+    assert same_answer(one, other) == same_answer(other, one)
+
+
+@settings(max_examples=60, deadline=None)
+@given(answer=answers | st.text(max_size=20))
+def test_every_answer_agrees_with_itself(answer: str) -> None:
+    assert same_answer(answer, answer)
+
+
+def test_groups_come_by_size_and_then_by_first_mention() -> None:
+    assert group(["Rome", "Paris", "Oslo", "Paris, France", "paris"]) == [[1, 3, 4], [0], [2]]
+
+
+def test_an_answer_joins_a_group_only_when_it_agrees_with_all_of_it() -> None:
+    # "Paris Rome" agrees with each, and these don't agree with each other.
+    assert group(["Paris Rome", "Paris", "Rome"]) == [[0, 1], [2]]
+
+
+def test_no_answers_make_no_groups() -> None:
+    assert group([]) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(given_answers=st.lists(answers, max_size=6))
+def test_every_answer_is_in_one_group(given_answers: list[str]) -> None:
+    places = [place for places in group(given_answers) for place in places]
+    assert sorted(places) == list(range(len(given_answers)))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *["", " ", "none", "None.", "N/A", "unknown", "Not stated.", "no answer", "No information is given."],
+        *["Not mentioned in the document.", "It is not specified.", "It's not stated", "No information about that."],
+        *["The document does not say.", "The document doesn't say.", "This passage doesn\u2019t mention the fee."],
+        "The text is not about this question.",
+    ],
+)
+def test_saying_that_there_is_no_answer_is_no_answer(answer: str) -> None:
+    assert is_none(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *["no", "No, it is not.", "nobody", "nothing", "none of the above", "not allowed", "No information was leaked"],
+        *["The text says it is not allowed.", "The document says no.", "not until 2025"],
+    ],
+)
+def test_a_denial_is_an_answer(answer: str) -> None:
+    assert not is_none(answer)
+
+
+def test_content_words_are_stemmed_and_numbers_plain() -> None:
+    assert content("The two museums were opened for 1,250.50 euros.") == {"2", "museum", "open", "1250.5", "euro"}
+
+
+TEXT = "The museum opened in 1969. Tickets cost ten euros. It closes on Mondays."
+
+
+def test_the_best_sentence_shares_most_with_what_is_wanted() -> None:
+    assert best_sentence(TEXT, "10 euros", "What do tickets cost?") == "Tickets cost ten euros."
+
+
+def test_what_is_wanted_first_counts_most() -> None:
+    assert best_sentence(TEXT, "closes Mondays", "museum opened") == "It closes on Mondays."
+
+
+def test_the_best_sentence_of_nothing_is_nothing() -> None:
+    assert best_sentence("", "museum") == ""
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(min_size=1, max_size=60), wanted=st.text(max_size=20))
+def test_the_best_sentence_is_one_of_the_text(text: str, wanted: str) -> None:
+    assert best_sentence(text, wanted) in [*sentences(text), ""]
