@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from regen.types import Document
 
-_CITATION = re.compile(r"[ \t]*\[((?:\d{1,3})(?:\s*[,;]\s*\d{1,3})*)\]")
+_CITATION = re.compile(r"([ \t]*)\[\s*(\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*)\s*\]")
+_PART = re.compile(r"(\d+)(?:\s*[-\u2013]\s*(\d+))?")
 
 
 def check_citations(text: str, documents: Sequence[Document]) -> tuple[str, list[str], list[str]]:
@@ -22,7 +23,7 @@ def check_citations(text: str, documents: Sequence[Document]) -> tuple[str, list
 
     def keep(match: re.Match[str]) -> str:
         kept = ""
-        for number in map(int, re.findall(r"\d+", match.group(1))):
+        for number in _numbers(match.group(2), len(documents)):
             if 1 <= number <= len(documents):
                 cited[documents[number - 1].id] = None
                 kept += f"[{number}]"
@@ -30,8 +31,7 @@ def check_citations(text: str, documents: Sequence[Document]) -> tuple[str, list
                 warnings[f"The answer cites [{number}], and there is no such document: the citation was removed."] = (
                     None
                 )
-        space = re.match(r"[ \t]*", match.group())
-        return (space.group() if space and kept else "") + kept
+        return match.group(1) + kept if kept else ""
 
     return _CITATION.sub(keep, text), list(cited), list(warnings)
 
@@ -39,3 +39,14 @@ def check_citations(text: str, documents: Sequence[Document]) -> tuple[str, list
 def without_citations(text: str) -> str:
     """The text without its citations."""
     return _CITATION.sub("", text)
+
+
+def _numbers(cited: str, count: int) -> list[int]:
+    """The numbers in a list of numbers and of ranges of them ("1, 3-5"); of a range past `count`, its end alone."""
+    numbers: list[int] = []
+    for first, last in _PART.findall(cited):
+        low, high = sorted((int(first), int(last or first)))
+        numbers += range(low, min(high, count) + 1)
+        if high > count:
+            numbers.append(high)
+    return numbers

@@ -1,0 +1,73 @@
+"""Citations: which documents an answer cites, and what happens to those that are not there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regen.citations import check_citations, without_citations
+from regen.types import Document
+
+DOCUMENTS = [Document(id=name, text="Text.") for name in ("a.md", "b.md", "c.md")]
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("It opened in 1969 [2].", ["b.md"]),
+        ("It opened [2] and closed [1].", ["b.md", "a.md"]),
+        ("It opened [2][1], and again [2].", ["b.md", "a.md"]),
+        ("It opened.", []),
+        ("See [2024] and [note] and x[i].", []),
+    ],
+)
+def test_cited_documents_come_in_order_of_first_mention(text: str, cited: list[str]) -> None:
+    assert check_citations(text, DOCUMENTS) == (text, cited, [])
+
+
+@pytest.mark.parametrize("written", ["[1, 3]", "[1,3]", "[1; 3]", "[ 1 , 3 ]"])
+def test_a_list_of_numbers_becomes_one_citation_each(written: str) -> None:
+    assert check_citations(f"It opened {written}.", DOCUMENTS) == ("It opened [1][3].", ["a.md", "c.md"], [])
+
+
+@pytest.mark.parametrize("written", ["[1-3]", "[1\u20133]"])
+def test_a_range_of_numbers_becomes_one_citation_each(written: str) -> None:
+    text, cited, _ = check_citations(f"It opened {written}.", DOCUMENTS)
+    assert (text, cited) == ("It opened [1][2][3].", ["a.md", "b.md", "c.md"])
+
+
+@pytest.mark.parametrize("number", [0, 4, 999])
+def test_a_citation_of_no_document_is_removed(number: int) -> None:
+    text, cited, _ = check_citations(f"It opened [{number}].", DOCUMENTS)
+    assert (text, cited) == ("It opened.", [])
+
+
+def test_a_citation_that_was_removed_is_told_once() -> None:
+    _, _, warnings = check_citations("It opened [4], and closed [4].", DOCUMENTS)
+    assert warnings == ["The answer cites [4], and there is no such document: the citation was removed."]
+
+
+def test_the_citations_beside_a_removed_one_stay() -> None:
+    text, cited, warnings = check_citations("It opened [1, 4, 2].", DOCUMENTS)
+    assert (text, cited, len(warnings)) == ("It opened [1][2].", ["a.md", "b.md"], 1)
+
+
+def test_a_range_that_ends_past_the_last_document_keeps_the_documents_in_it() -> None:
+    text, cited, warnings = check_citations("It opened [2-900].", DOCUMENTS)
+    assert (text, cited, len(warnings)) == ("It opened [2][3].", ["b.md", "c.md"], 1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(parts=st.lists(st.sampled_from(["[1]", "[2, 9]", "[0]", "[1-5]", "[3-1]", " ", "word", "[", "]", "7"])))
+def test_every_citation_that_is_left_points_to_a_document_that_is_listed(parts: list[str]) -> None:
+    text, cited, _ = check_citations("".join(parts), DOCUMENTS)
+    assert list(dict.fromkeys(re.findall(r"\[(\d+)\]", text))) == [
+        str([document.id for document in DOCUMENTS].index(name) + 1) for name in cited
+    ]
+
+
+def test_a_text_without_its_citations_keeps_everything_else() -> None:
+    assert without_citations("It opened [2] in [2024], and closed [1, 3].") == "It opened in [2024], and closed."
