@@ -18,36 +18,47 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         InputError: the file is missing, not readable, or not UTF-8.
     """
     try:
-        with path.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield number, line.strip()
+        with path.open("rb") as lines:
+            for number, raw in enumerate(lines, 1):
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+                if line:
+                    yield number, line
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}): save it as UTF-8."
-        ) from None
+        raise InputError(f"{path}, line {number}: not UTF-8 text ({error.reason}): save it as UTF-8.") from None
 
 
 def finished(path: Path, key: str) -> set[str]:
-    """The `key` of every line of an output file that holds a result; a line that broke off is cut away."""
-    if not path.exists():
-        return set()
+    """The `key` of every line of an output file that holds a result; a line that broke off is cut away.
+
+    Raises:
+        InputError: the file is not readable, or holds something else than results.
+    """
     done: set[str] = set()
-    with path.open("r+b") as file:
-        whole = 0
-        for line in file:
-            try:
-                item = json.loads(line)
-            except ValueError:
-                if line.endswith(b"\n"):
-                    raise InputError(f"{path} holds lines that are not JSON: name another file with --out.") from None
-                break
-            whole += len(line)
-            if isinstance(item, dict) and "error" not in item and item.get(key) is not None:
-                done.add(str(item[key]))
-        file.truncate(whole)
+    try:
+        with path.open("r+b") as file:
+            whole = 0
+            for line in file:
+                try:
+                    item = json.loads(line) if line.strip() else None
+                except ValueError:
+                    if line.endswith(b"\n") or not line.startswith(b"{"):
+                        raise InputError(
+                            f"{path} holds lines that are not JSON: name another file with --out."
+                        ) from None
+                    file.truncate(whole)
+                    break
+                whole += len(line)
+                if isinstance(item, dict) and "error" not in item and item.get(key) is not None:
+                    done.add(str(item[key]))
+                if not line.endswith(b"\n"):
+                    # Only the line's end was lost: without one, the next result would stand on the same line.
+                    file.write(b"\n")
+    except FileNotFoundError:
+        return set()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     return done
 
 

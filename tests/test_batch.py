@@ -1,0 +1,121 @@
+"""Batches: what is read, what is kept on disk, and where a batch that broke off goes on."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from regen.batch import Lines, finished, read_lines
+from regen.errors import InputError
+
+
+class Item(BaseModel):
+    id: str
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out.jsonl"
+
+
+def test_lines_come_with_their_numbers_and_without_blank_ones(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_bytes("\ufeffone\r\n\n  \ntwo é\n three".encode())
+    assert list(read_lines(path)) == [(1, "one"), (4, "two é"), (5, "three")]
+
+
+def test_a_file_that_is_not_utf_8_is_refused_with_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_bytes(b"one\n" * 5000 + "caf\u00e9\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"in\.txt, line 5001: not UTF-8"):
+        list(read_lines(path))
+
+
+def test_a_file_that_is_missing_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"gone\.txt cannot be read: No such file"):
+        list(read_lines(tmp_path / "gone.txt"))
+
+
+def test_a_folder_is_no_file_of_lines(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        list(read_lines(tmp_path))
+
+
+def test_nothing_is_finished_in_a_file_that_is_not_there(out: Path) -> None:
+    assert finished(out, "id") == set()
+
+
+def test_what_has_a_result_is_finished_and_what_failed_is_not(out: Path) -> None:
+    out.write_text('{"id": "a"}\n{"id": "b", "error": {"message": "No."}}\n{"id": 3}\n{"id": null}\n')
+    assert finished(out, "id") == {"a", "3"}
+
+
+def test_a_line_that_broke_off_is_cut_and_its_item_is_not_finished(out: Path) -> None:
+    out.write_bytes('{"id": "a"}\n{"id": "b", "text": "caf\u00e9'.encode()[:-1])
+    assert finished(out, "id") == {"a"}
+    assert out.read_text() == '{"id": "a"}\n'
+
+
+def test_a_whole_line_that_lost_only_its_end_is_kept_apart_from_the_next(out: Path) -> None:
+    out.write_text('{"id": "a"}\n{"id": "b"}')
+    assert finished(out, "id") == {"a", "b"}
+    lines = Lines(out, io.StringIO())
+    lines.write(Item(id="c"))
+    lines.close()
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["a", "b", "c"]
+
+
+def test_blank_lines_do_no_harm(out: Path) -> None:
+    out.write_text('{"id": "a"}\n\n{"id": "b"}\n')
+    assert finished(out, "id") == {"a", "b"}
+
+
+def test_a_file_that_holds_something_else_is_refused_and_left_alone(out: Path) -> None:
+    out.write_text("Dear diary,\ntoday\n")
+    with pytest.raises(InputError, match="not JSON"):
+        finished(out, "id")
+    assert out.read_text() == "Dear diary,\ntoday\n"
+
+
+def test_something_else_without_a_line_end_is_left_alone_too(out: Path) -> None:
+    out.write_text("Dear diary")
+    with pytest.raises(InputError, match="not JSON"):
+        finished(out, "id")
+    assert out.read_text() == "Dear diary"
+
+
+def test_a_folder_cannot_be_the_output(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        finished(tmp_path, "id")
+
+
+def test_a_file_in_a_folder_that_is_missing_cannot_be_the_output(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written: No such file"):
+        Lines(tmp_path / "gone" / "out.jsonl", io.StringIO())
+
+
+def test_each_line_is_on_disk_before_the_next_begins(out: Path) -> None:
+    lines = Lines(out, io.StringIO())
+    lines.write(Item(id="é"))
+    assert out.read_text(encoding="utf-8") == '{"id":"é"}\n'
+    lines.close()
+
+
+def test_lines_are_added_to_what_is_there(out: Path) -> None:
+    out.write_text('{"id":"a"}\n')
+    lines = Lines(out, io.StringIO())
+    lines.write(Item(id="b"))
+    lines.close()
+    assert out.read_text() == '{"id":"a"}\n{"id":"b"}\n'
+
+
+def test_without_a_file_lines_go_to_standard_output_which_stays_open() -> None:
+    stdout = io.StringIO()
+    lines = Lines(None, stdout)
+    lines.write(Item(id="a"))
+    lines.close()
+    assert stdout.getvalue() == '{"id":"a"}\n'
