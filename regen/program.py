@@ -219,7 +219,7 @@ class _Writing:
         self.program.step("answering again" if feedback else "answering")
         extra = {"feedback": feedback} if feedback else {}
         reply = str(self.program.answer(documents=self.fenced, question=self.question, **extra).answer).strip()
-        if not reply:
+        if not any(map(str.isalnum, reply)):
             raise ProviderError("The model returned an empty answer: try again, or name another model.")
         text, citations, warnings = check_citations(reply, self.documents)
         self.warnings += warnings

@@ -59,6 +59,8 @@ def translate(exc: BaseException) -> RegenError:
             return ProviderError(f"{address} failed while it worked on a call to {model} ({detail}): try again later.")
         case dspy_errors.LMConfigurationError() | dspy_errors.LMUnsupportedFeatureError():
             return ConfigurationError(f"{model} cannot be called as it is set up: {detail}.")
+        case dspy_errors.AdapterParseError() if "empty or null" in detail:
+            return ProviderError("The model returned an empty answer: try again, or name another model.")
         case dspy_errors.AdapterParseError():
             return ProviderError(
                 "The model's answer does not have the fields that were asked for: try again, or name a stronger model."
