@@ -69,8 +69,10 @@ def load(flags: Mapping[str, Any] | None = None) -> Settings:
     """The settings in force. `flags` are those given on the command line; None values are left out.
 
     Raises:
-        ConfigurationError: a value that is out of range or of the wrong type, or an unreadable config file.
+        ConfigurationError: a value that is out of range or of the wrong type, or an unreadable file.
     """
+    for file in (config_file(), Path(".env")):
+        _check_readable(file)
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     try:
         return Settings(**given)
@@ -97,3 +99,13 @@ def origins(flags: Mapping[str, Any] | None = None) -> dict[str, str]:
         found.update({name: label for name in source() if name in found})
     found.update({name: "flag" for name, value in (flags or {}).items() if value is not None and name in found})
     return found
+
+
+def _check_readable(file: Path) -> None:
+    try:
+        if file.is_file():
+            file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{file} is not UTF-8 text: save it as UTF-8.") from None
+    except OSError as error:
+        raise ConfigurationError(f"{file} cannot be read: {error.strerror}.") from None
