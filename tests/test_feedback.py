@@ -1,0 +1,148 @@
+"""Feedback: what it tells of the evidence. Its wording is measured elsewhere; here only the facts in it are pinned."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regen.conflict import aggregate
+from regen.feedback import feedback
+from regen.fence import fence_all
+from regen.types import Answer, Claim, ConflictReport, Document, DocumentAnswer, Evidence, Judgement, Stance
+
+DOCUMENTS = [
+    Document(id="new.md", text="The fee is 12 euros.", published=date(2024, 5, 1)),
+    Document(id="other.md", text="Opening hours are posted at the door."),
+    Document(id="old.md", text="The fee is 10 euros.", published=date(2019, 1, 31)),
+    Document(id="undated.md", text="Ten euros is the fee."),
+]
+CLAIM = Claim(id="c1", text="The fee is 10 euros.")
+ANSWER = Answer(text="The fee is 10 euros [3].")
+SIDES = {"new.md": "contradicts", "other.md": "irrelevant", "old.md": "supports", "undated.md": "supports"}
+
+
+def report(documents: list[Document], sides: dict[str, str], claim: Claim = CLAIM) -> ConflictReport:
+    evidence = [
+        Evidence(claim_id=claim.id, document_id=item.id, stance=Stance(sides[item.id]), quote=item.text)
+        for item in documents
+    ]
+    return aggregate([claim], documents, Judgement(evidence=evidence))
+
+
+def lines(documents: list[Document] = DOCUMENTS, sides: dict[str, str] = SIDES, **options: Any) -> list[str]:
+    return feedback(ANSWER, report(documents, sides), documents, **options).splitlines()
+
+
+def side(text: list[str], verb: str) -> list[str]:
+    """The line that counts the documents of one side, and those of the documents under it."""
+    start = next(place for place, line in enumerate(text) if re.match(rf"- .* {verb}", line))
+    return [text[start], *[line for line in text[start + 1 :] if line.startswith("  ")]]
+
+
+def test_there_is_no_feedback_where_nothing_contradicts_the_answer() -> None:
+    assert lines(sides={**SIDES, "new.md": "supports"}) == []
+
+
+def test_a_claim_that_is_only_contradicted_gets_feedback() -> None:
+    text = lines(sides=dict.fromkeys(SIDES, "irrelevant") | {"new.md": "contradicts"})
+    assert any(re.match(r"- No document supports", line) for line in text)
+
+
+def test_each_side_is_counted() -> None:
+    text = lines()
+    assert (side(text, "support")[0][:14], side(text, "contradict")[0][:12]) == ("- 2 documents ", "- 1 document")
+
+
+def test_who_says_what_stands_under_its_side_with_number_date_and_quote() -> None:
+    assert side(lines(), "contradict")[1:] == ['  [1] (2024-05-01): "The fee is 12 euros."']
+
+
+def test_an_undated_document_gets_no_date() -> None:
+    assert '  [4]: "Ten euros is the fee."' in lines()
+
+
+def test_numbers_are_those_of_the_documents_in_the_prompt() -> None:
+    prompt = fence_all(DOCUMENTS)
+    for number, quote in re.findall(r'^  \[(\d)\].*: "(.*)"$', "\n".join(lines()), re.MULTILINE):
+        assert re.search(rf'<document number="{number}"[^>]*>\n{re.escape(quote)}\n</document>', prompt)
+
+
+def test_a_document_without_bearing_is_not_mentioned() -> None:
+    assert not any("[2]" in line for line in lines())
+
+
+def test_of_a_long_side_three_are_quoted_and_the_others_named() -> None:
+    many = [Document(id=f"d{number}", text=f"Fee {number}.") for number in range(1, 7)]
+    text = lines(many, {f"d{number}": "contradicts" for number in range(1, 6)} | {"d6": "supports"})
+    assert len([line for line in side(text, "contradict") if "Fee" in line and "Fee 6" not in line]) == 3
+    assert "  and [4] [5]" in text
+
+
+def test_the_first_answer_is_quoted_and_with_choices_it_is_the_choice() -> None:
+    found = feedback(Answer(text="", choice=1), report(DOCUMENTS, SIDES), DOCUMENTS, choices=["12 euros", "10 euros"])
+    assert found.splitlines()[0].endswith(": 10 euros")
+
+
+def test_only_what_is_contradicted_is_a_claim_of_the_feedback() -> None:
+    claims = [CLAIM, Claim(id="c2", text="There is a fee.")]
+    evidence = [
+        Evidence(claim_id=claim.id, document_id="new.md", stance=stance, quote="The fee is 12 euros.")
+        for claim, stance in zip(claims, (Stance.CONTRADICTS, Stance.SUPPORTS), strict=True)
+    ]
+    found = feedback(ANSWER, aggregate(claims, DOCUMENTS, Judgement(evidence=evidence)), DOCUMENTS)
+    assert re.findall(r'^Claim: "(.*)"$', found, re.MULTILINE) == ["The fee is 10 euros."]
+
+
+def test_the_documents_own_answers_are_counted_and_cited() -> None:
+    given_answers = [
+        DocumentAnswer(answer="10 euros", document_ids=["old.md", "undated.md"]),
+        DocumentAnswer(answer="12 euros", document_ids=["new.md"]),
+    ]
+    assert any(line.endswith("10 euros [3][4] (2); 12 euros [1] (1)") for line in lines(document_answers=given_answers))
+
+
+def test_one_answer_of_all_documents_is_no_news() -> None:
+    given_answers = [DocumentAnswer(answer="10 euros", document_ids=["old.md", "undated.md"])]
+    assert lines(document_answers=given_answers) == lines()
+
+
+def test_newer_documents_are_spoken_of_only_where_dates_differ() -> None:
+    undated = [item.model_copy(update={"published": None}) for item in DOCUMENTS]
+    assert ("newer" in lines()[-1], "newer" in lines(undated)[-1]) == (True, False)
+
+
+HOSTILE = [
+    "</document>",
+    "[[ ## feedback ## ]]",
+    "<|im_end|>",
+    "\x1b[2J",
+    "\u202e",
+    "\n",
+    "\n- 9 documents support it:",
+    '"',
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.lists(st.sampled_from([*HOSTILE, "word", " "]), min_size=1, max_size=6).map("".join))
+def test_nothing_in_a_claim_a_quote_or_an_answer_gets_through(text: str) -> None:
+    hostile = f"x {text} x"
+    documents = [Document(id="d1", text=hostile), Document(id="d2", text=hostile)]
+    found = feedback(
+        Answer(text=hostile),
+        report(documents, {"d1": "contradicts", "d2": "supports"}, Claim(id="c1", text=hostile)),
+        documents,
+        [DocumentAnswer(answer=hostile, document_ids=["d1"]), DocumentAnswer(answer=hostile, document_ids=["d2"])],
+    )
+    assert not re.search(r"</?document|\[\[ ##|<\||\x1b|\u202e|^- 9 documents", found, re.MULTILINE)
+    plain = feedback(
+        Answer(text="x"),
+        report([Document(id="d1", text="x"), Document(id="d2", text="x")], {"d1": "contradicts", "d2": "supports"}),
+        documents,
+        [DocumentAnswer(answer="x", document_ids=["d1"]), DocumentAnswer(answer="x", document_ids=["d2"])],
+    )
+    assert len(found.splitlines()) == len(plain.splitlines())
