@@ -63,7 +63,8 @@ class PlainAdapter(dspy.ChatAdapter):
         if field.annotation is str:
             return {name: text}
         lines = [_BULLET.sub("", line).strip() for line in text.splitlines()]
-        return {name: [line for line in lines if line.lower() not in _NOTHING]}
+        # A line that ends in a colon announces the others.
+        return {name: [line for line in lines if line.lower() not in _NOTHING and not line.endswith(":")]}
 
 
 def _is_plain(signature: Any) -> bool:
