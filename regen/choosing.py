@@ -102,13 +102,16 @@ def _show(options: Sequence[str], order: Sequence[int], neither: bool) -> tuple[
 
 
 def _letter(reply: str, letters: Sequence[str], texts: Sequence[str]) -> int | None:
+    letter = f"([{''.join(letters)}])\\b"
     found = re.match(
-        rf"\W*(?:(?:the )?(?:right |correct )?(?:answer|option|choice)(?: is)?\W*)?([{''.join(letters)}])\b",
+        # "a" and "I" before another word are words, not letters.
+        rf"\W*(?:(?:the )?(?:right |correct )?(?:answer|option|choice)(?: is)?\W*(?!(?-i:a)\s+\w){letter}"
+        rf"|(?![ai]\s+\w){letter})",
         reply.strip(),
         re.IGNORECASE,
     )
     if found:
-        return letters.index(found.group(1).upper())
+        return letters.index((found.group(1) or found.group(2)).upper())
     said = [place for place, text in enumerate(texts) if text.casefold() in reply.casefold()]
     return said[0] if len(said) == 1 else None
 
