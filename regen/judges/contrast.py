@@ -14,6 +14,7 @@ from typing import Any
 
 import dspy
 
+from regen.adapter import PlainAdapter
 from regen.choosing import choose
 from regen.fence import fence, one_line
 from regen.judges import Progress
@@ -96,6 +97,8 @@ class ContrastJudge(dspy.Module):
             # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
             sides, failed = each_document(lambda d: self._choice(d, question, options), readers, steps.part(1))
             chosen.update(sides)
+            for item in failed:
+                del chosen[item.document_id]
             unjudged = [*unjudged, *failed]
         evidence = []
         loose = []
@@ -138,7 +141,8 @@ class ContrastJudge(dspy.Module):
         return _evidence(claim, document, stance, confidence, None, claim.text)
 
     def _read(self, document: Document, question: str) -> str:
-        with cut_on_purpose():
+        # As in `choose`: an answer this short has no room for the field markers of other adapters.
+        with cut_on_purpose(), dspy.context(adapter=PlainAdapter()):
             answer = str(self.read(document=fence(document), question=question, config={"max_tokens": 40}).answer)
         return one_line(answer, 160)
 
