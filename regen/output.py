@@ -146,7 +146,7 @@ def schema(of: Literal["ask", "score"]) -> dict[str, Any]:
         "ask": TypeAdapter(AskOutput | Failure),
         "score": TypeAdapter(ScoreOutput | Failure),
     }
-    return types[of].json_schema()
+    return types[of].json_schema(mode="serialization")
 
 
 def _scores(report: ConflictReport) -> Scores:

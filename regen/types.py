@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class Record(BaseModel):
     """Base of every record here: immutable, and strict about unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class Document(Record):
