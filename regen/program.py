@@ -230,6 +230,7 @@ class _Writing:
         with program.judging():
             program.step("finding claims")
             claims = find_claims(program.claims, answer.text, self.question, self.warnings)
+            program.step(step)
             judgement = program.judge.judge(
                 claims,
                 self.documents,
@@ -270,6 +271,7 @@ class _Choosing:
     def score(self, answer: Answer, step: Step) -> ConflictReport:
         program = self.program
         if self.judgement is None:
+            program.step(step)
             with program.judging():
                 self.judgement = program.judge.judge(
                     self.claims,
