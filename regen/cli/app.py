@@ -19,7 +19,7 @@ from regen.cli.doctor import doctor
 from regen.cli.schema import schema
 from regen.cli.score import score
 from regen.cli.terminal import complain
-from regen.errors import InputError, RegenError
+from regen.errors import ConfigurationError, InputError, RegenError
 
 app = typer.Typer(
     name="regen",
@@ -77,10 +77,12 @@ def run(arguments: list[str]) -> int:
         # Typer makes this code of a KeyboardInterrupt.
         return code if code != CancelledError.exit_code else _fail(CancelledError("Interrupted."), arguments)
     except typer.TyperException as error:
-        message, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
+        message, context = error.format_message(), getattr(error, "ctx", None)
         if not message:
             return 2  # Without any arguments, the help was shown instead.
-        return _fail(InputError(f"{message}. See {context.command_path if context else 'regen'} --help."), arguments)
+        end = "" if message.endswith((".", "?")) else "."
+        command = context.command_path if context else "regen"
+        return _fail(InputError(f"{message}{end} See {command} --help."), arguments)
     except RegenError as error:
         return _fail(error, arguments)
     except KeyboardInterrupt:
@@ -116,7 +118,7 @@ def _load_keys(file: Path) -> None:
         try:
             values = dotenv_values(file)
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"The file .env in this folder cannot be read: {error}.") from None
+            raise ConfigurationError(f"The file .env in this folder cannot be read: {error}.") from None
         for name, value in values.items():
             if value is not None and not name.startswith("REGEN_"):
                 os.environ.setdefault(name, value)

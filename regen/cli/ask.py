@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regen.cli import options
+from regen.cli.setup import check, make_model, one_sentence
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import ConfigurationError, InputError, RegenError
 
@@ -26,7 +27,7 @@ def ask(
     k: options.K = None,
     max_rounds: Annotated[
         int | None,
-        typer.Option("--max-rounds", min=0, max=10, help="How often to answer again at most (default 1); 0: never."),
+        typer.Option("--max-rounds", metavar="N", min=0, max=10, help="How often to answer again at most (default 1)."),
     ] = None,
     model: options.Model = None,
     judge_model: options.JudgeModel = None,
@@ -71,7 +72,6 @@ class Agent:
     """The program, its models and its search, set up once for any number of questions."""
 
     def __init__(self, settings: Settings, *, quiet: bool) -> None:
-        from regen.cli.setup import check
         from search import provider_class
 
         if settings.docs is None:
@@ -83,42 +83,36 @@ class Agent:
         # A folder that can't be searched is told before a model is fetched for it.
         with self.steps.live():
             self.search.prepare(lambda done, total: self.steps("reading documents", done, total))
-        self._settings, self._quiet = settings, quiet
+        self._settings = settings
         self._program: Any = None
 
     def ask(self, question: str, choices: list[str] | None = None) -> Result:
         """One question. Raises what `regen.Regen` raises, with a model's failure in one sentence."""
-        from regen.models.failures import translate
+        with self.steps.live(), one_sentence():
+            self._program = self._program or self._load()
+            from regen.program import result_of
 
-        try:
-            return self._ask(question, choices)
-        except RegenError:
-            raise
-        except Exception as error:
-            raise translate(error) from error
+            return result_of(self._program(question=question, choices=choices))
 
-    def _ask(self, question: str, choices: list[str] | None) -> Result:
+    def _load(self) -> Any:
+        settings, steps = self._settings, self.steps
+        steps("loading")
         import dspy
 
-        from regen.cli.setup import make_model
-        from regen.program import Regen, result_of
+        from regen.program import Regen
 
-        settings = self._settings
-        if self._program is None:
-            dspy.configure(lm=make_model(settings, "answer", quiet=self._quiet))
-            self._program = Regen(
-                self.search,
-                settings.judge,
-                k=settings.k,
-                max_rounds=settings.max_rounds,
-                support=settings.support,
-                check_quotes=settings.check_quotes,
-                seed=settings.seed,
-                judge_lm=make_model(settings, "judge", quiet=self._quiet) if settings.judge_model else None,
-                on_step=self.steps,
-            )
-        with self.steps.live():
-            return result_of(self._program(question=question, choices=choices))
+        dspy.configure(lm=make_model(settings, "answer", steps))
+        return Regen(
+            self.search,
+            settings.judge,
+            k=settings.k,
+            max_rounds=settings.max_rounds,
+            support=settings.support,
+            check_quotes=settings.check_quotes,
+            seed=settings.seed,
+            judge_lm=make_model(settings, "judge", steps) if settings.judge_model else None,
+            on_step=steps,
+        )
 
 
 def _show(result: Result, *, json: bool = False, quiet: bool = False) -> None:

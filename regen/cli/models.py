@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regen.cli.terminal import console, download_bar
+from regen.cli.terminal import Steps, console
 
 app = typer.Typer(invoke_without_command=True, help="List, fetch, check, remove local models.")
 
@@ -38,8 +38,9 @@ def pull() -> None:
     """Fetch the embedded model, or go on where that broke off."""
     from regen.models import weights
 
-    with download_bar("Fetching the embedded model") as progress:
-        path = weights.fetch(progress, lambda note: console(stderr=True).print(note, style="dim"))
+    steps = Steps()
+    with steps.live():
+        path = weights.fetch(steps.transfer("fetching the embedded model"), steps.note)
     console().print(str(path), soft_wrap=True)
 
 
@@ -48,8 +49,9 @@ def verify() -> None:
     """Check the embedded model's SHA-256."""
     from regen.models import weights
 
-    with download_bar("Checking") as progress:
-        path = weights.verify(progress)
+    steps = Steps()
+    with steps.live():
+        path = weights.verify(steps.transfer("checking"))
     console().print(f"{path} is what it should be.", soft_wrap=True)
 
 

@@ -31,11 +31,15 @@ JudgeName = Annotated[
     typer.Option("--judge", help="How answers are checked: lm, contrast, or auto, the better one for the model."),
 ]
 Docs = Annotated[Path | None, typer.Option("--docs", help="Folder of documents (md, txt, html, pdf, docx).")]
-K = Annotated[int | None, typer.Option("-k", min=1, max=100, help="How many documents to read (default 10).")]
+K = Annotated[
+    int | None, typer.Option("-k", metavar="N", min=1, max=100, help="How many documents to read (default 10).")
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="A document that supports only part of a claim does not support it.")
 ]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the model and of every shuffle (default 0).")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", metavar="N", min=0, help="Seed of the model and of every shuffle (default 0).")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, whatever happens.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer alone, and no progress.")]
 # Every console that is made afterwards goes by the variable.

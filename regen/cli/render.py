@@ -80,11 +80,15 @@ def _choices(result: Result, out: Console) -> None:
 def _disagreement(result: Result, out: Console) -> None:
     report = result.initial_report
     disputed = [claim for claim in report.claims if report.sides(claim.id)[1]]
-    out.print()
-    if not disputed and len(result.document_answers) < 2:
-        out.print(Text("  The sources don't disagree about this answer.", style="green"))
-    else:
+    if disputed:
+        out.print()
         out.print(Text("  What the sources disagree on", style="bold red"))
+    elif len(result.document_answers) < 2 and len(report.unverified) < len(report.claims):
+        out.print()
+        out.print(Text("  The sources don't disagree about this answer.", style="green"))
+    elif not report.claims:
+        out.print()
+        out.print(Text("  The answer makes no claim that can be checked.", style="yellow"))
     sides = _Sides(result.documents, out)
     for place, claim in enumerate(disputed):
         if place:
@@ -192,8 +196,12 @@ def _date(document: Document) -> str:
 
 
 def _hang(out: Console, head: Text | str, body: Text) -> None:
-    """`head`, then `body` beside it: its further lines stand under its first."""
+    """`head`, then `body` beside it, its further lines under its first; below `head` where there is no room beside."""
     head = Text(head) if isinstance(head, str) else head
-    for place, line in enumerate(body.wrap(out, max(out.width - head.cell_len, _NARROWEST))):
+    if out.width - head.cell_len < _NARROWEST:
+        head.rstrip()
+        out.print(head, soft_wrap=True)
+        head = Text(" " * 6)
+    for place, line in enumerate(body.wrap(out, max(out.width - head.cell_len, 1))):
         line.rstrip()
         out.print(Text.assemble(" " * head.cell_len if place else head, line), soft_wrap=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regen.cli import options
+from regen.cli.setup import check, make_model, one_sentence
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import ConfigurationError, InputError, RegenError
 
@@ -42,11 +43,13 @@ def score(
 ) -> None:
     """Score how a response holds up against documents that disagree.
 
-    Takes a JSONL file of responses with their documents and prints JSONL, or one --response and the --docs to score
-    it against. CS-C is the share of claims that documents both support and contradict; CS-R the mean share of
-    documents against a claim. Both are from 0 to 1; lower is better.
+    Takes a JSONL file of responses with their documents and prints JSONL, or
+    one --response and the --docs to score it against.
+
+    CS-C is the share of claims that documents both support and contradict;
+    CS-R is the mean share of documents against a claim. Both are from 0 to 1,
+    and lower is better.
     """
-    from regen.cli.setup import check
     from regen.settings import load
 
     if (input is None) == (response is None):
@@ -81,41 +84,36 @@ class _Scoring:
     """The scorer and its model, set up when the first response is scored."""
 
     def __init__(self, settings: Settings, *, quiet: bool) -> None:
-        self._settings, self._quiet = settings, quiet
+        self._settings = settings
         self._steps = Steps(quiet=quiet)
         self._scorer: Any = None
 
     def score(self, response: str, documents: list[Document], question: str | None) -> tuple[ConflictReport, Usage]:
         """One response. Raises what `regen.Scorer` raises, with a model's failure in one sentence."""
-        from regen.models.failures import translate
+        steps = self._steps
+        with steps.live(), one_sentence():
+            self._scorer = self._scorer or self._load()
+            from regen.usage import metered
 
-        try:
-            return self._score(response, documents, question)
-        except RegenError:
-            raise
-        except Exception as error:
-            raise translate(error) from error
+            with metered() as meter:
+                steps("finding claims")
+                prediction = self._scorer(
+                    response=response,
+                    documents=documents,
+                    question=question,
+                    progress=lambda done, total: steps("checking", done, total),
+                )
+                return prediction.report, meter.read()
 
-    def _score(self, response: str, documents: list[Document], question: str | None) -> tuple[ConflictReport, Usage]:
+    def _load(self) -> Any:
+        settings = self._settings
+        self._steps("loading")
         import dspy
 
-        from regen.cli.setup import make_model
         from regen.scoring import Scorer
-        from regen.usage import metered
 
-        settings = self._settings
-        if self._scorer is None:
-            dspy.configure(lm=make_model(settings, "judge", quiet=self._quiet))
-            self._scorer = Scorer(settings.judge, support=settings.support, check_quotes=settings.check_quotes)
-        with metered() as meter, self._steps.live():
-            self._steps("finding claims")
-            prediction = self._scorer(
-                response=response,
-                documents=documents,
-                question=question,
-                progress=lambda done, total: self._steps("checking", done, total),
-            )
-            return prediction.report, meter.read()
+        dspy.configure(lm=make_model(settings, "judge", self._steps))
+        return Scorer(settings.judge, support=settings.support, check_quotes=settings.check_quotes)
 
     def file(self, path: Path, out: Path | None, skip_bad_lines: bool) -> None:
         """A file of responses; it is read and checked in full before the first one costs anything."""
@@ -173,13 +171,17 @@ def _item(path: Path, number: int, line: str) -> tuple[str, str, list[Document],
     from regen.types import Document
 
     try:
-        given = Given.model_validate(json_module.loads(line))
+        loaded = json_module.loads(line)
+        json_module.dumps(loaded, ensure_ascii=False).encode()
+        given = Given.model_validate(loaded)
         documents = [
             Document.model_validate({"id": f"d{place}", **({"text": item} if isinstance(item, str) else item)})
             for place, item in enumerate(given.documents, 1)
         ]
     except json_module.JSONDecodeError as error:
         raise InputError(f"{path}, line {number}: not JSON ({error.msg}).") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{path}, line {number}: holds half a character (a lone surrogate).") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the line"

@@ -1,13 +1,15 @@
-"""Makes what a command needs: the models, with their downloads shown."""
+"""Checks and makes what a command needs: its models."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from regen.cli.terminal import console, download_bar
-from regen.errors import ConfigurationError
+from regen.errors import ConfigurationError, RegenError
 
 if TYPE_CHECKING:
+    from regen.cli.terminal import Steps
     from regen.models.choice import Role
     from regen.settings import Settings
 
@@ -29,13 +31,22 @@ def check(settings: Settings, *roles: Role) -> None:
         raise ConfigurationError(f"There is no judge {settings.judge!r}; there are: {', '.join(names)}.")
 
 
-def make_model(settings: Settings, role: Role, *, quiet: bool) -> Any:
+def make_model(settings: Settings, role: Role, steps: Steps) -> Any:
     """The `dspy.LM` for a role, fetched and started first where it is the embedded one."""
+    steps("loading the model")
     from regen.models import choose, make_lm
 
-    def note(text: str) -> None:
-        if not quiet:
-            console(stderr=True).print(text, style="dim")
+    return make_lm(choose(settings, role), settings, steps.transfer("fetching the embedded model (once)"), steps.note)
 
-    with download_bar("Fetching the embedded model (once)", quiet=quiet) as progress:
-        return make_lm(choose(settings, role), settings, progress, note)
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """While inside, a model's failure becomes an error of ours."""
+    try:
+        yield
+    except RegenError:
+        raise
+    except Exception as error:
+        from regen.models.failures import translate
+
+        raise translate(error) from error

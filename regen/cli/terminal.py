@@ -1,22 +1,13 @@
-"""What the terminal shows: consoles, the live line of steps, progress bars, errors. Nothing shown is markup."""
+"""What the terminal shows: consoles, the live line of steps, errors. Nothing shown is markup."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from regen.fence import printable
@@ -31,13 +22,13 @@ def console(*, stderr: bool = False) -> Console:
 
 def complain(error: BaseException | str) -> None:
     """One sentence on standard error."""
-    console(stderr=True).print(Text.assemble(("regen: ", "bold red"), printable(str(error))), soft_wrap=True)
+    _say(console(stderr=True), Text.assemble(("regen: ", "bold red"), printable(str(error))))
 
 
 class Steps:
     """The step that is going on, on one line of standard error; where that is no terminal, a long batch's count."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
         self._console = console(stderr=True)
         self._quiet = quiet
         self._shown = not quiet and self._console.is_terminal
@@ -66,9 +57,32 @@ class Steps:
             return
         left = _duration((now - self._began) / (number - 1) * (total - number + 1))
         self._prefix = f"{number} of {total}, about {left} left: "
-        if not self._quiet and not self._shown and now - self._said > _SAY_SECONDS:
+        if not self._shown and now - self._said > _SAY_SECONDS:
             self._said = now
-            self._console.print(f"regen: {number - 1} of {total} done, about {left} left", soft_wrap=True)
+            self.note(f"{number - 1} of {total} done, about {left} left")
+
+    def transfer(self, what: str) -> Callable[[int, int], None]:
+        """A function of bytes done and bytes in all, which shows them; where nothing is live, by a line a tenth."""
+        began, first, tenth = 0.0, -1, -1
+
+        def show(done: int, total: int) -> None:
+            nonlocal began, first, tenth
+            now = time.monotonic()
+            if first < 0:
+                began, first = now, done
+            text = f"{what}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+            rest = (now - began) / (done - first) * (total - done) if done > first else None
+            self(text if rest is None else f"{text}, about {_duration(rest)} left")
+            if not self._shown and tenth != 10 * done // max(total, 1):
+                tenth = 10 * done // max(total, 1)
+                self.note(text)
+
+        return show
+
+    def note(self, text: str) -> None:
+        """One line that stays."""
+        if not self._quiet:
+            _say(self._console, Text(f"regen: {printable(text)}", style="dim"))
 
     @contextmanager
     def live(self) -> Iterator[None]:
@@ -81,38 +95,12 @@ class Steps:
             yield
 
 
+def _say(out: Console, line: Text) -> None:
+    # A file is not broken into lines at some width.
+    out.print(line, soft_wrap=not out.is_terminal)
+
+
 def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-@contextmanager
-def download_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A bar for a download, as a function of bytes done and bytes in all."""
-    shown = console(stderr=True)
-    if quiet or not shown.is_terminal:
-        last = [-1]
-
-        def say(done: int, total: int) -> None:
-            tenth = 10 * done // total if total else 0
-            if not quiet and tenth != last[0]:
-                last[0] = tenth
-                print(f"{what}: {done / 1e6:.0f} of {total / 1e6:.0f} MB", file=sys.stderr, flush=True)
-
-        yield say
-        return
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=shown,
-        transient=True,
-    ) as progress:
-        task = progress.add_task(what, total=None, visible=False)
-
-        def advance(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total, visible=True)
-
-        yield advance
