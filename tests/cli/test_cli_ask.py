@@ -1,0 +1,347 @@
+"""`regen ask`: what it prints, what it takes, and how it ends when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import QUESTION
+from fake_model import FakeModel
+
+# Rich markup, a colour, a screen wiped, a link, bidirectional overrides: what a document may try to do to a terminal.
+HOSTILE = "[bold red]x[/] \x1b[31mred \x1b[2J \x1b]8;;https://evil.example\x1b\\link\x07 \u202eback \u2066in :smile: "
+
+
+def test_shows_the_answer_the_disagreement_the_sources_and_the_cost(cli: Any, model: FakeModel) -> None:
+    ended = cli("ask", QUESTION)
+    assert ended.code == 0
+    shown = ended.out
+    assert shown.startswith("\n  Revenue in 2025 was $4.2M [1].\n")
+    assert '    against  [1]  2026-03-02  "After the audit, our revenue in 2025 was $6.8M."\n' in shown
+    assert "  What the documents themselves answer\n  $6.8M  [1]\n  $4.2M  [2]\n" in shown
+    assert "  [2]  2026-01-10  Estimate       estimate.md\n" in shown
+    assert re.search(r"\n  \d+ model calls, [\d,]+ prompt tokens \([\d,]+ cached\), \d+ new, \d+\.\d s\n$", shown)
+    assert ended.err == ""
+
+
+def test_shows_both_answers_where_the_second_took_the_place_of_the_first(cli: Any, model: FakeModel) -> None:
+    model.second = "Revenue in 2025 was $6.8M [1]."
+    Path("docs/other.md").write_text("The audited revenue in 2025 was $6.8M.")
+    shown = cli("ask", QUESTION).out
+    assert shown.startswith("\n  Revenue in 2025 was $6.8M [1].\n")
+    assert "  first answer  Revenue in 2025 was $4.2M [1].\n  now           Revenue in 2025 was $6.8M [1].\n" in shown
+
+
+@pytest.mark.parametrize("columns", ["50", "80", "160"])
+def test_no_line_is_wider_than_the_terminal_or_ends_in_spaces(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    model.first = "Revenue in 2025 was $4.2M, which is what the first estimate said at the time it was made. " * 3
+    lines = cli("ask", QUESTION).out.splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_choices_are_listed_with_their_shares_and_the_chosen_one_marked(cli: Any, model: FakeModel) -> None:
+    shown = cli("ask", QUESTION, "-c", "It was $4.2M", "-c", "It was $6.8M").out
+    assert "  > 100%  It was $4.2M\n      0%  It was $6.8M\n" in shown
+
+
+def test_claims_that_no_document_speaks_of_are_shown(cli: Any, model: FakeModel) -> None:
+    model.first = model.second = "Penguins can not fly."
+    shown = cli("ask", QUESTION).out
+    assert "  What no document supports or contradicts\n  Penguins can not fly.\n" in shown
+    assert "don't disagree" not in shown
+
+
+def test_nothing_from_documents_and_models_reaches_the_terminal_as_markup_or_escape(
+    cli: Any, model: FakeModel, folder: Path
+) -> None:
+    (folder / "evil.md").write_text(
+        f"---\ntitle: '[link=x://y]T[/link]'\n---\n{HOSTILE} our revenue in 2025 was $9.9M.\n"
+    )
+    (folder / "[red]name.md").write_text("Our revenue in 2025 was $9.9M.")
+    model.answers.append("$9.9M")
+    model.first = f"{HOSTILE} Revenue in 2025 was $4.2M."
+    shown = cli("ask", QUESTION).out
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
+    for kept in ("[bold red]x[/]", ":smile:", "[link=x://y]T[/link]", "[red]name.md"):
+        assert kept in shown
+
+
+def test_piped_output_has_no_escapes_and_quiet_prints_the_answer_alone(cli: Any, model: FakeModel) -> None:
+    assert "\x1b" not in cli("ask", QUESTION).out
+    assert cli("ask", QUESTION, "--quiet").out == "Revenue in 2025 was $4.2M [1].\n"
+
+
+def test_no_color_leaves_no_colour_where_colours_are_forced(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[36m" in cli("ask", QUESTION).out
+    shown = cli("ask", QUESTION, "--no-color").out
+    assert re.findall(r"\x1b\[[\d;]*3\d[\d;]*m", shown) == []
+
+
+def test_json_is_one_object_that_its_schema_describes(cli: Any, model: FakeModel) -> None:
+    answered = cli("ask", QUESTION, "--json").json
+    schema = cli("schema", "ask").json
+    wanted = schema["$defs"]["AskOutput"]
+    assert set(answered) == set(wanted["properties"]) >= set(wanted["required"])
+    assert answered["answer"] == "Revenue in 2025 was $4.2M [1]."
+    assert answered["citations"] == ["annual.md"]
+    assert [item["answer"] for item in answered["document_answers"]] == ["$6.8M", "$4.2M"]
+
+
+def test_a_broken_file_is_a_warning_beside_the_good_ones(cli: Any, model: FakeModel, folder: Path) -> None:
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nonsense")
+    assert "  ! broken.pdf was not read: " in cli("ask", QUESTION).out
+    assert "broken.pdf" in cli("ask", QUESTION, "--json").json["warnings"][0]
+
+
+def test_a_pdf_of_300_pages_is_read(cli: Any, model: FakeModel, folder: Path) -> None:
+    (folder / "long.pdf").write_bytes(_pdf([f"Page {n} on the weather." for n in range(299)] + ["Revenue was $6.8M."]))
+    documents = cli("ask", QUESTION, "--json").json["documents"]
+    assert any(document["id"].startswith("long.pdf#") for document in documents)
+
+
+def test_a_question_beginning_with_markup_and_not_in_ascii_is_taken_as_it_is(cli: Any, model: FakeModel) -> None:
+    assert cli("ask", "[red]¿Cuál revenue 收入?", "--json").json["question"] == "[red]¿Cuál revenue 收入?"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        ([""], 2, "The question is empty"),
+        ([" \t "], 2, "The question is empty"),
+        (["caf\udce9"], 2, "The question is empty, or not text"),
+        ([], 2, "There is no question"),
+        (["zebra quagga?"], 2, "No document has anything on 'zebra quagga?'"),
+        ([QUESTION, "--docs", "nowhere"], 2, "nowhere does not exist"),
+        ([QUESTION, "--docs", "docs/lunch.md"], 2, "is not a folder"),
+        ([QUESTION, "--docs", "empty"], 2, "There is no readable document in empty"),
+        ([QUESTION, "-c", "one"], 2, "Give --choice at least twice"),
+        ([QUESTION, "-c", "one", "-c", "one"], 2, "Give --choice at least twice"),
+        ([QUESTION, "-c", "one", "-c", " "], 2, "Give --choice at least twice"),
+        ([QUESTION, "-k", "0"], 2, "Invalid value for '-k': Input should be greater than or equal to 1."),
+        ([QUESTION, "-k", "ten"], 2, "Invalid value for '-k'"),
+        ([QUESTION, "--nonsense"], 2, "No such option: --nonsense"),
+        ([QUESTION, "more"], 2, "unexpected extra argument"),
+        ([QUESTION, "--judge", "nobody"], 3, "There is no judge 'nobody'; there are: auto, contrast, lm."),
+        ([QUESTION, "--model", "nobody/"], 3, "has no name after '/'"),
+        ([QUESTION, "--api-base", "localhost"], 3, "must begin with http://"),
+        ([QUESTION, "--file", "questions.txt"], 2, "not both"),
+        ([QUESTION, "--out", "answers.jsonl"], 2, "--out goes with --file"),
+        (["--file", "nowhere.txt"], 2, "nowhere.txt cannot be read: No such file"),
+        (["--file", "docs"], 2, "docs cannot be read: Is a directory"),
+        (["--file", "latin.txt"], 2, "not UTF-8"),
+        (["--file", "blank.txt"], 2, "There is no question in blank.txt."),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(
+    cli: Any, model: FakeModel, tmp_path: Path, arguments: list[str], code: int, sentence: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
+    (tmp_path / "blank.txt").write_text(" \n\n")
+    ended = cli("ask", *arguments)
+    assert (ended.code, ended.out) == (code, "")
+    assert ended.err.startswith("regen: ") and ended.err.count("\n") == 1
+    assert sentence in ended.err
+    assert model.prompts == []
+
+    with_json = cli("ask", *arguments, "--json")
+    assert with_json.json["error"]["exit_code"] == with_json.code == code
+    assert sentence in with_json.json["error"]["message"] or not arguments
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code", "sentence"),
+    [
+        (200, {"choices": []}, 4, "has no answer in it"),
+        (200, "<html>Sign in to the hotel's network</html>", 4, "is not JSON"),
+        (401, {"error": {"message": "bad key"}}, 3, "refused the key for llamacpp/fake: check REGEN_API_KEY."),
+        (404, {"error": {"message": "unknown model"}}, 3, "has no model llamacpp/fake (unknown model)"),
+        (500, {"error": {"message": "boom"}}, 4, "(boom): try again later."),
+    ],
+)
+def test_a_failed_model_ends_in_one_sentence(
+    cli: Any, model: FakeModel, status: int, body: Any, code: int, sentence: str
+) -> None:
+    model.broken = status, body
+    ended = cli("ask", QUESTION, "--json")
+    assert ended.code == ended.json["error"]["exit_code"] == code
+    assert sentence in ended.err and ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("said", ["", "\n \n", "...", "**"])
+def test_an_answer_without_a_letter_is_none(cli: Any, model: FakeModel, said: str) -> None:
+    model.first = said
+    ended = cli("ask", QUESTION)
+    assert (ended.code, ended.out) == (4, "")
+    assert ended.err == "regen: The model returned an empty answer: try again, or name another model.\n"
+
+
+def test_an_endpoint_that_is_down_ends_in_one_sentence(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.close()
+    ended = cli("ask", QUESTION)
+    assert ended.code == 4
+    assert ended.err.startswith(f"regen: Cannot reach {model.url}")
+
+
+def test_a_judge_that_gets_no_verdicts_ends_in_one_sentence(cli: Any, model: FakeModel) -> None:
+    ended = cli("ask", QUESTION, "--judge", "lm")
+    assert ended.code == 4
+    assert ended.err.startswith("regen: The model's answer does not have the fields that were asked for")
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        (b"k = =", "is not valid TOML"),
+        (b"k = '\xff'", "is not UTF-8 text"),
+        (b"k = 1000", "Setting 'k' (from "),
+    ],
+)
+def test_a_bad_config_file_is_told(cli: Any, model: FakeModel, config: bytes, sentence: str) -> None:
+    Path("config.toml").write_bytes(config)
+    ended = cli("ask", QUESTION)
+    assert ended.code == 3
+    assert sentence in ended.err and "config.toml" in ended.err
+
+
+def test_a_bad_variable_and_a_bad_env_file_are_told(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGEN_K", "ten")
+    assert "Setting 'k' (from environment) is not valid" in cli("ask", QUESTION).err
+    Path(".env").write_bytes(b"NAME=\xff")
+    ended = cli("ask", QUESTION)
+    assert ended.code == 3
+    assert ".env in this folder cannot be read" in ended.err
+
+
+def test_a_file_of_questions_gives_a_line_each_and_goes_on_past_a_failure(cli: Any, model: FakeModel) -> None:
+    Path("questions.txt").write_text(f"{QUESTION}\n\nzebra quagga?\nWhen is lunch?\n")
+    ended = cli("ask", "--file", "questions.txt")
+    assert ended.code == 2
+    assert [line["question"] for line in ended.lines] == [QUESTION, "zebra quagga?", "When is lunch?"]
+    assert [line.get("error", {}).get("exit_code") for line in ended.lines] == [None, 2, None]
+    assert ended.err.startswith("regen: zebra quagga?: No document has anything on")
+
+
+def test_a_file_of_questions_is_resumed(cli: Any, model: FakeModel) -> None:
+    Path("questions.txt").write_text(f"{QUESTION}\nWhen is lunch?\n")
+    assert cli("ask", "--file", "questions.txt", "--out", "answers.jsonl").out == ""
+    whole = Path("answers.jsonl").read_text()
+    first, second = whole.splitlines(keepends=True)
+    Path("answers.jsonl").write_text(first + second[:40])
+    asked = len(model.prompts)
+    assert cli("ask", "--file", "questions.txt", "--out", "answers.jsonl").code == 0
+    assert _questions("answers.jsonl") == [QUESTION, "When is lunch?"]
+    assert QUESTION not in "".join(model.prompts[asked:])
+    asked = len(model.prompts)
+    ended = cli("ask", "--file", "questions.txt", "--out", "answers.jsonl")
+    assert (ended.code, len(model.prompts)) == (0, asked)
+    assert ended.err == "regen: answers.jsonl holds the answers to all questions of questions.txt.\n"
+
+
+def test_a_wrong_key_ends_a_batch_at_once(cli: Any, model: FakeModel) -> None:
+    Path("questions.txt").write_text(f"{QUESTION}\nWhen is lunch?\n")
+    model.broken = 401, {}
+    assert cli("ask", "--file", "questions.txt").code == 3
+    assert len(model.prompts) == 1
+
+
+@pytest.mark.parametrize(
+    "phase", ["Answer the question", "List the factual claims", "You read one document", "Feedback:"]
+)
+def test_ctrl_c_ends_with_130_and_a_sentence(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
+    _interrupt_at(phase, model, monkeypatch)
+    ended = cli("ask", QUESTION, "--json")
+    assert ended.code == ended.json["error"]["exit_code"] == 130
+    assert ended.err == "regen: Interrupted.\n"
+
+
+def test_ctrl_c_in_a_batch_leaves_whole_lines(cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("questions.txt").write_text(f"{QUESTION}\nWhen is lunch?\n")
+    _interrupt_at("When is lunch?", model, monkeypatch)
+    assert cli("ask", "--file", "questions.txt", "--out", "answers.jsonl").code == 130
+    assert _questions("answers.jsonl") == [QUESTION]
+
+
+def test_ctrl_c_while_documents_are_read_leaves_no_half_of_an_index(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import search.store
+
+    read = search.store.read
+
+    def interrupted(entry: Any) -> Any:
+        if entry.path.name == "lunch.md":
+            signal.raise_signal(signal.SIGINT)
+        return read(entry)
+
+    monkeypatch.setattr(search.store, "read", interrupted)
+    ended = cli("ask", QUESTION)
+    assert (ended.code, ended.out, ended.err) == (130, "", "regen: Interrupted.\n")
+    monkeypatch.setattr(search.store, "read", read)
+    answered = cli("ask", QUESTION, "--json").json
+    assert answered["warnings"] == []
+    assert len(answered["documents"]) == 3
+
+
+def _interrupt_at(phase: str, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C when the model gets the first prompt with `phase` in it."""
+    reply, sent = model.reply, []
+
+    def interrupting(prompt: str) -> str:
+        if phase in prompt and not sent:
+            sent.append(prompt)
+            os.kill(os.getpid(), signal.SIGINT)
+        return reply(prompt)
+
+    monkeypatch.setattr(model, "reply", interrupting)
+
+
+def _questions(file: str) -> list[str]:
+    return [json.loads(line)["question"] for line in Path(file).read_text().splitlines()]
+
+
+def _pdf(pages: list[str]) -> bytes:
+    """A PDF file with a line of text on each page."""
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for number, text in enumerate(pages):
+        stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET"
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> "
+            f"/Contents {5 + 2 * number} 0 R >>"
+        )
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    out, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    return (
+        out
+        + (
+            f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+            f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+        ).encode()
+    )

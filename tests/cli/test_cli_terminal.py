@@ -1,0 +1,127 @@
+"""The session on a real terminal, and how the process ends."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import QUESTION
+from fake_model import FakeModel
+
+from regen.cli.terminal import Steps
+
+REGEN = [sys.executable, "-c", "from regen.cli import main; main()"]
+
+
+def test_ctrl_c_ends_the_process_at_once_though_the_model_still_works(model: FakeModel) -> None:
+    model.slow, model.delay = "You read one document", 30.0
+    asking = subprocess.Popen(
+        [*REGEN, "ask", QUESTION], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    _until(lambda: len(model.prompts) >= 5)
+    began = time.monotonic()
+    asking.send_signal(signal.SIGINT)
+    assert asking.communicate(timeout=20) == ("", "regen: Interrupted.\n")
+    assert asking.returncode == 130
+    assert time.monotonic() - began < 5
+
+
+def test_a_session_outlives_errors_and_interrupts_and_ends_with_ctrl_d(model: FakeModel) -> None:
+    terminal = Terminal([*REGEN, "ask"])
+    terminal.read(">")
+    terminal.write("zebra quagga?\r")
+    terminal.read("No document has anything on")
+    terminal.read(">")
+    model.slow, model.delay = "You read one document", 30.0
+    terminal.write(f"{QUESTION}\r")
+    terminal.read("checking")
+    terminal.write("\x03")
+    terminal.read("Interrupted: ask again, or end with Ctrl-D.")
+    terminal.read(">")
+    model.slow, model.delay = "", 0.0
+    terminal.write("\x1b[A\r")  # the question before, from the history
+    terminal.read("What the sources disagree on")
+    terminal.read(">")
+    terminal.write("\x04")
+    assert terminal.end() == 0
+    assert QUESTION in Path("cache/history").read_text()
+
+
+def test_a_long_batch_tells_the_time_left_where_nothing_is_live(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    steps = Steps()
+    for number in range(1, 5):
+        steps.item(number, 100)
+        clock[0] += 20
+    # At 40 and not at 60: at most every 30 seconds.
+    assert capsys.readouterr().err == "regen: 2 of 100 done, about 33 min left\n"
+
+
+def test_a_transfer_tells_each_tenth_where_nothing_is_live(capsys: pytest.CaptureFixture[str]) -> None:
+    show = Steps().transfer("fetching")
+    for done in range(0, 101, 5):
+        show(done * 10**6, 100 * 10**6)
+    lines = capsys.readouterr().err.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("regen: fetching: 0 of 100 MB", "regen: fetching: 100 of 100 MB", 11)
+
+
+class Terminal:
+    """A process on a terminal of its own."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._ours, theirs = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "COLUMNS": "80"}
+        self._process = subprocess.Popen(
+            command,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+        )
+        os.close(theirs)
+        self._seen = ""
+
+    def read(self, wanted: str) -> None:
+        """Waits for a text, and takes it and what stands before it away."""
+        deadline = time.monotonic() + 30
+        while wanted not in self._seen:
+            ready, _, _ = select.select([self._ours], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, f"{wanted!r} did not come: {self._seen!r}"
+            self._seen += os.read(self._ours, 4096).decode(errors="replace")
+        self._seen = self._seen.partition(wanted)[2]
+
+    def write(self, keys: str) -> None:
+        os.write(self._ours, keys.encode())
+
+    def end(self) -> int:
+        code = self._process.wait(timeout=20)
+        os.close(self._ours)
+        return code
+
+
+def _take_terminal() -> None:
+    """Makes standard input the terminal that Ctrl-C comes from."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
