@@ -102,7 +102,7 @@ class Regen(dspy.Module):
             A `dspy.Prediction` whose fields are those of `regen.types.Result`, and `regenerated`.
 
         Raises:
-            InputError: an empty question, fewer than two choices, or no document on the topic.
+            InputError: an empty question, fewer than two choices, no document on the topic, or two of one id.
             ConfigurationError: neither documents nor a search provider.
             ProviderError: the model or the search failed for good.
         """
@@ -114,6 +114,7 @@ class Regen(dspy.Module):
         warnings: list[str] = []
         with metered() as meter, dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
             found = list(documents) if documents is not None else self._retrieve(question, warnings)
+            check_ids(found)
             if not found:
                 raise InputError(
                     f"No document has anything on {one_line(question, 80)!r}: ask in other words, or point regen at "
@@ -169,6 +170,15 @@ class Regen(dspy.Module):
         return dspy.context(lm=self.judge_lm or dspy.settings.lm)
 
 
+def check_ids(documents: Sequence[Document]) -> None:
+    """Raises InputError where two documents have the same id."""
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise InputError(f"Two documents have the same id, {one_line(document.id, 80)!r}: give each its own.")
+        seen.add(document.id)
+
+
 def result_of(prediction: Any) -> Result:
     """The `Result` that a prediction of `Regen` holds."""
     return Result(**{name: prediction[name] for name in Result.model_fields})
@@ -219,7 +229,7 @@ class _Writing:
         self.program.step("answering again" if feedback else "answering")
         extra = {"feedback": feedback} if feedback else {}
         reply = str(self.program.answer(documents=self.fenced, question=self.question, **extra).answer).strip()
-        if not any(map(str.isalnum, reply)):
+        if not any(map(str.isalnum, without_citations(reply))):
             raise ProviderError("The model returned an empty answer: try again, or name another model.")
         text, citations, warnings = check_citations(reply, self.documents)
         self.warnings += warnings
@@ -320,5 +330,7 @@ def _decision(rounds: Sequence[Round], first: ConflictReport) -> Decision:
         return kept[-1]
     if rounds:
         return rounds[-1].decision
+    if any(first.sides(claim.id)[1] for claim in first.claims):
+        return Decision(kept="first", reason="no regeneration was asked for")
     reason = "no document contradicts it" if first.claims else "it makes no claim that can be checked"
     return Decision(kept="first", reason=reason)

@@ -11,7 +11,7 @@ from regen.adapter import PlainAdapter
 from regen.conflict import Support, aggregate
 from regen.errors import InputError
 from regen.judges import Judge, make_judge
-from regen.program import default_judge, find_claims
+from regen.program import check_ids, default_judge, find_claims
 from regen.types import ConflictReport, Document
 from signatures import ExtractClaims
 
@@ -39,6 +39,7 @@ class Scorer(dspy.Module):
         found = [_document(item, number) for number, item in enumerate(documents, 1)]
         if not found:
             raise InputError("There are no documents to score the response against.")
+        check_ids(found)
         warnings: list[str] = []
         with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
             claims = find_claims(self.claims, response, question, warnings)
@@ -70,7 +71,7 @@ def score(
         The report, with CS-C and CS-R in [0, 1], lower is better.
 
     Raises:
-        InputError: an empty response or no documents.
+        InputError: an empty response, no documents, or two of one id.
         ConfigurationError: no such judge.
     """
     scorer = Scorer(judge, support=support, check_quotes=check_quotes)
