@@ -73,7 +73,7 @@ def run(arguments: list[str]) -> int:
         for point in entry_points(group="regen.commands"):
             app.add_typer(point.load(), name=point.name)
         code = int(app(arguments, prog_name="regen", standalone_mode=False) or 0)
-        sys.stdout.flush()
+        print(end="", flush=True)
         # Typer makes this code of a KeyboardInterrupt.
         return code if code != CancelledError.exit_code else _fail(CancelledError("Interrupted."), arguments)
     except typer.TyperException as error:
@@ -87,10 +87,12 @@ def run(arguments: list[str]) -> int:
         return _fail(error, arguments)
     except KeyboardInterrupt:
         return _fail(CancelledError("Interrupted."), arguments)
-    except BrokenPipeError:
-        # The reader of a pipe went away (`regen ask ... | head`): nothing is wrong.
+    except OSError as error:
+        # What is still to be printed has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if isinstance(error, BrokenPipeError):
+            return 0  # The reader of a pipe went away (`regen ask ... | head`): nothing is wrong.
+        return _fail(RegenError(f"The system refused to read or write: {error}."), arguments)
 
 
 def _fail(error: RegenError, arguments: list[str]) -> int:

@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from regen.cli import options
-from regen.cli.terminal import console
+from regen.cli.terminal import console, hang
 from regen.errors import RegenError
 from regen.fence import printable
 
@@ -51,7 +51,7 @@ def doctor(
         out = console()
         for name, fine, detail in checks:
             mark = ("ok      ", "green") if fine else ("missing ", "red")
-            out.print(Text.assemble(mark, (f"{name:12}", "bold"), printable(detail)), soft_wrap=True)
+            hang(out, Text.assemble(mark, (f"{name:12}", "bold")), Text(printable(detail)))
     if not good:
         raise typer.Exit(3)
 

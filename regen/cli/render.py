@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
+from regen.cli.terminal import NARROWEST, hang
 from regen.fence import one_line, printable
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _QUOTE = 160
 _SHOWN = 4
-_NARROWEST = 24
 
 
 def answer_alone(result: Result, out: Console) -> None:
@@ -29,7 +29,7 @@ def answer_alone(result: Result, out: Console) -> None:
 def result(result: Result, out: Console) -> None:
     """The answer, what the sources disagree on, what changed, the sources, and what it cost."""
     out.print()
-    _hang(out, "  ", Text(printable(result.answer.text), style="bold"))
+    hang(out, "  ", Text(printable(result.answer.text), style="bold"))
     _choices(result, out)
     _disagreement(result, out)
     _changes(result, out)
@@ -45,7 +45,7 @@ def report(report: ConflictReport, documents: Sequence[Document], usage: Usage, 
     for claim in report.claims:
         plus, minus = report.sides(claim.id)
         out.print()
-        _hang(out, "  ", Text(printable(claim.text)))
+        hang(out, "  ", Text(printable(claim.text)))
         if plus or minus:
             sides.show(plus, minus)
         else:
@@ -74,7 +74,7 @@ def _choices(result: Result, out: Console) -> None:
         share = f"{result.answer.probabilities[place]:>4.0%}  " if result.answer.probabilities else ""
         chosen = place == result.answer.choice
         line = Text(f"{share}{printable(choice)}", style="" if chosen else "dim")
-        _hang(out, "  > " if chosen else "    ", line)
+        hang(out, "  > " if chosen else "    ", line)
 
 
 def _disagreement(result: Result, out: Console) -> None:
@@ -93,7 +93,7 @@ def _disagreement(result: Result, out: Console) -> None:
     for place, claim in enumerate(disputed):
         if place:
             out.print()
-        _hang(out, "  ", Text(printable(claim.text)))
+        hang(out, "  ", Text(printable(claim.text)))
         sides.show(*report.sides(claim.id))
     if len(result.document_answers) > 1:
         _document_answers(result.document_answers, sides, out)
@@ -107,14 +107,14 @@ def _document_answers(answers: Sequence[DocumentAnswer], sides: _Sides, out: Con
     out.print(Text("  What the documents themselves answer", style="bold"))
     for item in answers:
         cited = "".join(f"[{sides.numbers[document_id]}]" for document_id in item.document_ids)
-        _hang(out, "  ", Text.assemble(one_line(item.answer, _QUOTE), (f"  {cited}", "cyan")))
+        hang(out, "  ", Text.assemble(one_line(item.answer, _QUOTE), (f"  {cited}", "cyan")))
 
 
 def _unverified(claims: Sequence[Claim], out: Console) -> None:
     out.print()
     out.print(Text("  What no document supports or contradicts", style="bold yellow"))
     for claim in claims:
-        _hang(out, "  ", Text(printable(claim.text)))
+        hang(out, "  ", Text(printable(claim.text)))
 
 
 class _Sides:
@@ -131,10 +131,10 @@ class _Sides:
                 number = self.numbers[item.document_id]
                 date = _date(self._documents[number - 1])
                 head = Text.assemble("    ", (f"{label:9}", style), f"{f'[{number}]':5}", (f"{date:12}", "cyan"))
-                _hang(self._out, head, Text(f'"{one_line(item.quote, _QUOTE)}"' if item.quote else "(no quote)"))
+                hang(self._out, head, Text(f'"{one_line(item.quote, _QUOTE)}"' if item.quote else "(no quote)"))
             if len(side) > _SHOWN:
                 rest = "".join(f"[{self.numbers[item.document_id]}]" for item in side[_SHOWN:])
-                _hang(self._out, f"    {label:9}", Text(f"and {rest}"))
+                hang(self._out, f"    {label:9}", Text(f"and {rest}"))
             if not side:
                 self._out.print(Text.assemble("    ", (f"{label:9}", style), ("no document", "dim")))
 
@@ -148,13 +148,13 @@ def _changes(result: Result, out: Console) -> None:
     if result.regenerated:
         out.print(Text("  What changed", style="bold"))
         before, after = _difference(first, result.answer.text)
-        _hang(out, "  first answer  ", before)
-        _hang(out, "  now           ", after)
+        hang(out, "  first answer  ", before)
+        hang(out, "  now           ", after)
     else:
         out.print(Text("  Answered again, and kept the first answer", style="bold"))
         if last != first:
-            _hang(out, "  second answer ", Text(printable(last)))
-    _hang(out, "  because       ", reason)
+            hang(out, "  second answer ", Text(printable(last)))
+    hang(out, "  because       ", reason)
 
 
 def _difference(before: str, after: str) -> tuple[Text, Text]:
@@ -171,12 +171,14 @@ def _difference(before: str, after: str) -> tuple[Text, Text]:
 def _sources(documents: Sequence[Document], cited: Collection[str], out: Console) -> None:
     out.print()
     out.print(Text("  Sources", style="bold"))
-    titles = [one_line(document.title, max(_NARROWEST, out.width // 2 - 10)) for document in documents]
+    titles = [one_line(document.title, max(NARROWEST, out.width // 2 - 10)) for document in documents]
     widest = max(map(cell_len, titles), default=0)
     for number, (document, title) in enumerate(zip(documents, titles, strict=True), 1):
         place = document.url if document.url.startswith(("http://", "https://")) else document.id
         line = Text.assemble(f"  {f'[{number}]':5}", (f"{_date(document):12}", "cyan"), set_cell_size(title, widest))
         line.append("  " * bool(widest) + one_line(place, 500), style="dim")
+        if document.published_from == "mtime":
+            line.append(", dated by the file", style="dim")
         if document.id in cited:
             line.stylize("bold")
         out.print(line, overflow="ellipsis", no_wrap=True)
@@ -186,22 +188,10 @@ def _end(warnings: Sequence[str], usage: Usage, out: Console) -> None:
     if warnings:
         out.print()
     for warning in warnings:
-        _hang(out, "  ! ", Text(printable(warning), style="yellow"))
+        hang(out, "  ! ", Text(printable(warning), style="yellow"))
     out.print()
-    _hang(out, "  ", Text(cost_line(usage), style="dim"))
+    hang(out, "  ", Text(cost_line(usage), style="dim"))
 
 
 def _date(document: Document) -> str:
     return document.published.isoformat() if document.published else "undated"
-
-
-def _hang(out: Console, head: Text | str, body: Text) -> None:
-    """`head`, then `body` beside it, its further lines under its first; below `head` where there is no room beside."""
-    head = Text(head) if isinstance(head, str) else head
-    if out.width - head.cell_len < _NARROWEST:
-        head.rstrip()
-        out.print(head, soft_wrap=True)
-        head = Text(" " * 6)
-    for place, line in enumerate(body.wrap(out, max(out.width - head.cell_len, 1))):
-        line.rstrip()
-        out.print(Text.assemble(" " * head.cell_len if place else head, line), soft_wrap=True)

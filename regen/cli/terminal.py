@@ -12,6 +12,7 @@ from rich.text import Text
 
 from regen.fence import printable
 
+NARROWEST = 24  # columns for a text beside something
 _SAY_SECONDS = 30.0  # between two lines about a batch, where nothing is live
 
 
@@ -23,6 +24,18 @@ def console(*, stderr: bool = False) -> Console:
 def complain(error: BaseException | str) -> None:
     """One sentence on standard error."""
     _say(console(stderr=True), Text.assemble(("regen: ", "bold red"), printable(str(error))))
+
+
+def hang(out: Console, head: Text | str, body: Text) -> None:
+    """`head`, then `body` beside it, its further lines under its first; below `head` where there is no room beside."""
+    head = Text(head) if isinstance(head, str) else head
+    if out.width - head.cell_len < NARROWEST:
+        head.rstrip()
+        out.print(head, soft_wrap=True)
+        head = Text(" " * 6)
+    for place, line in enumerate(body.wrap(out, max(out.width - head.cell_len, 1))):
+        line.rstrip()
+        out.print(Text.assemble(" " * head.cell_len if place else head, line), soft_wrap=True)
 
 
 class Steps:

@@ -34,6 +34,14 @@ def test_ctrl_c_ends_the_process_at_once_though_the_model_still_works(model: Fak
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_ends_in_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run([*REGEN, "schema", "ask"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr == "regen: The system refused to read or write: [Errno 28] No space left on device.\n"
+
+
 def test_a_session_outlives_errors_and_interrupts_and_ends_with_ctrl_d(model: FakeModel) -> None:
     terminal = Terminal([*REGEN, "ask"])
     terminal.read(">")
