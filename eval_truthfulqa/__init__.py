@@ -1,0 +1,5 @@
+"""The TruthfulQA evaluator: so far its data."""
+
+from eval_truthfulqa.data import Item, load
+
+__all__ = ["Item", "load"]

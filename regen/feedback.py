@@ -6,7 +6,9 @@ deciding made them better.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 
 from regen.fence import one_line
 from regen.types import Answer, ConflictReport, Document, DocumentAnswer, Evidence
@@ -14,6 +16,12 @@ from regen.types import Answer, ConflictReport, Document, DocumentAnswer, Eviden
 # Quotes on each side of a claim, and characters of each.
 _QUOTES = 3
 _QUOTE_LENGTH = 240
+# Words with which a document corrects, replaces or ends what was said before.
+_CORRECTS = re.compile(
+    r"\b(?:restat|revis|correct|replac|supersed|retir|withdr|discontinu|rais|lower|increas|reduc|chang|updat|end)\w*"
+    r"|\b(?:no longer|instead of|as of|from now on|myth|contrary to|formerly|previously|effective)\b",
+    re.IGNORECASE,
+)
 
 
 def feedback(
@@ -42,7 +50,7 @@ def feedback(
         lines += _side("contradict it", "contradicts it", minus, numbers, by_id)
     if len(document_answers) > 1:
         lines.append("The documents' own answers: " + "; ".join(_given(item, numbers) for item in document_answers))
-    return "\n".join([*lines, *_rule(contradicted_evidence(report), by_id, choices is not None)])
+    return "\n".join([*lines, *_rule(contradicted_evidence(report), numbers, by_id, choices is not None)])
 
 
 def contradicted_evidence(report: ConflictReport) -> list[Evidence]:
@@ -63,7 +71,7 @@ def _side(
     count = "No" if not evidence else str(len(evidence))
     lines = [f"- {count} {noun if evidence else 'document'} {verb if evidence else one}" + (":" if evidence else ".")]
     for item in evidence[:_QUOTES]:
-        dated = by_id[item.document_id].published
+        dated = by_id[item.document_id].dated
         date = f" ({dated.isoformat()})" if dated else ""
         quote = f': "{one_line(item.quote, _QUOTE_LENGTH)}"' if item.quote else ""
         lines.append(f"  [{numbers[item.document_id]}]{date}{quote}")
@@ -77,21 +85,36 @@ def _given(item: DocumentAnswer, numbers: Mapping[str, int]) -> str:
     return f"{one_line(item.answer, 120)} {cited} ({len(item.document_ids)})"
 
 
-def _rule(evidence: Sequence[Evidence], by_id: Mapping[str, Document], choosing: bool) -> list[str]:
+def _rule(
+    evidence: Sequence[Evidence], numbers: Mapping[str, int], by_id: Mapping[str, Document], choosing: bool
+) -> list[str]:
     if choosing:
         return [
             "The option that more documents support is more likely right. Keep the first answer unless the evidence "
             "above speaks against it. Reply with the letter of the right option and nothing else."
         ]
-    dates = {by_id[item.document_id].published for item in evidence} - {None}
-    newer = (
-        "Where a newer document corrects, replaces or ends what an older one says, give what the newer one says as "
-        "the answer, and say what was stated before. "
-        if len(dates) > 1
-        else ""
-    )
+    newest = _newest(evidence, by_id)
+    ask = "Now write the answer again, in at most three sentences with citations."
+    if newest is None:
+        return [f"{ask} The side with more documents is more likely right: give its answer first, then name the other."]
+    number, dated = numbers[newest.document_id], by_id[newest.document_id].dated
+    said = f"[{number}], of {dated.isoformat() if dated else ''}, is the newest of these documents"
+    others = [item for item in evidence if item.document_id != newest.document_id and item.stance is not newest.stance]
+    before = "".join(f"[{numbers[document_id]}]" for document_id in dict.fromkeys(item.document_id for item in others))
+    if _CORRECTS.search(f"{by_id[newest.document_id].title} {newest.quote}"):
+        return [f"{ask} {said} and corrects what was said before: begin with what it says, then say what {before} say."]
     return [
-        f"Now write the answer again. {newer}Where that does not settle it, the side with more documents is more "
-        "likely right; name the other side too. A document that calls a statement a myth outweighs one that repeats "
-        "it. Keep it to three sentences, with citations."
+        f"{ask} {said}. Where the matter changes over time, the newest document is right: begin with what it says. "
+        f"Otherwise begin with the side that more documents are on. Then say what the other side says."
     ]
+
+
+def _newest(evidence: Sequence[Evidence], by_id: Mapping[str, Document]) -> Evidence | None:
+    """The evidence of the one document that is newer than all on the other side, where dates tell."""
+    dates = {item.document_id: by_id[item.document_id].dated for item in evidence}
+    known = [item for item in evidence if dates[item.document_id]]
+    if not known:
+        return None
+    newest = max(known, key=lambda item: dates[item.document_id] or date.min)
+    last = [item for item in known if dates[item.document_id] == dates[newest.document_id]]
+    return newest if len({item.stance for item in last}) == 1 and len(set(dates.values())) > 1 else None

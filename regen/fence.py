@@ -39,8 +39,8 @@ def fence(document: Document, number: int | None = None) -> str:
     head = "" if number is None else f' number="{number}"'
     if document.title:
         head += f' title="{_attribute(document.title)}"'
-    if document.published:
-        head += f' date="{document.published.isoformat()}"'
+    if document.dated:
+        head += f' date="{document.dated.isoformat()}"'
     return f"<document{head}>\n{harmless(document.text).strip()}\n</document>"
 
 

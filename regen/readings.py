@@ -20,6 +20,9 @@ _NOTHING = re.compile(
     rf"|(?:the|this) (?:document|text|passage) (?:does|did|is)(?: not|n['\u2019]t) (?:\w+ly )?{_TOLD}.*)\W*$",
     re.IGNORECASE | re.DOTALL,
 )
+_SAYS = re.compile(
+    r"^(?:according to )?(?:the|this) (?:document|text|passage)(?:,| (?:says|states)(?: that)?)\s+", re.IGNORECASE
+)
 _STOP = frozenset(
     "a an and are as at be been by can for from has have in into is it its of on or our that the their them there "
     "they this to was we were which who will with you your per each every all any do does did".split()
@@ -35,8 +38,13 @@ _SHARED = 0.75
 
 
 def is_none(answer: str) -> bool:
-    """Whether a model said that the document does not answer."""
-    return not answer.strip() or _NOTHING.match(answer.strip()) is not None
+    """Whether a model said that the document does not answer, or said nothing: a lone letter, say."""
+    return len(answer.strip(" .")) < 2 or _NOTHING.match(answer.strip()) is not None
+
+
+def bare(answer: str) -> str:
+    """An answer without "The document says that" before it."""
+    return _SAYS.sub("", answer.strip(), count=1)
 
 
 def same_answer(one: str, other: str) -> bool:

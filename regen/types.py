@@ -34,6 +34,11 @@ class Document(Record):
     source: str = Field(default="", description="The provider that returned it.")
     retrieved_at: datetime | None = None
 
+    @property
+    def dated(self) -> date | None:
+        """The publication date, unless it is only when a file was last written: that says little about its text."""
+        return None if self.published_from == "mtime" else self.published
+
 
 class Claim(Record):
     """One self-contained factual statement taken from a response."""

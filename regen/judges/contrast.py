@@ -20,13 +20,15 @@ from regen.fence import fence, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document
 from regen.quiet import cut_on_purpose
-from regen.readings import best_sentence, content, group, is_none, same_answer
+from regen.readings import bare, best_sentence, content, group, is_none, same_answer
 from regen.types import Claim, Document, Evidence, Judgement, Stance
 from signatures import ReadDocument
 
 # A document gives an answer when it is this much likelier (natural log) than every other one. Below it, the choice is
 # habit: on RAMDocs' development part, documents about something else stay under it and those that answer are above.
 MARGIN = 1.2
+# A small model says "no" of documents about something else as well: a denial must be this much likelier to count.
+DENIAL_MARGIN = 2.0
 # Answers beyond these, those that fewest documents give, are not set against each other.
 MAX_ANSWERS = 6
 # A document that shares less than this part of a claim's content words has no bearing on it.
@@ -136,15 +138,20 @@ class ContrastJudge(dspy.Module):
         words = content(claim.text)
         if len(words & content(f"{document.title} {document.text}")) < MIN_SHARED * len(words):
             return Evidence(claim_id=claim.id, document_id=document.id, stance=Stance.IRRELEVANT)
-        option, confidence = self._choice(document, f"Is it true that {claim.text}", _YES_NO)
-        stance = {0: Stance.SUPPORTS, 1: Stance.CONTRADICTS, None: Stance.IRRELEVANT}[option]
+        inputs = {"document": fence(document), "question": f"Is it true that {one_line(claim.text, 600)}"}
+        yes, no, neither = choose(self.read, _YES_NO, inputs, neither=True, seed=self.seed)
+        stance, confidence = Stance.IRRELEVANT, 1.0 - math.exp(max(yes, no))
+        if yes - max(no, neither) >= MARGIN:
+            stance, confidence = Stance.SUPPORTS, math.exp(yes)
+        elif no - max(yes, neither) >= DENIAL_MARGIN:
+            stance, confidence = Stance.CONTRADICTS, math.exp(no)
         return _evidence(claim, document, stance, confidence, None, claim.text)
 
     def _read(self, document: Document, question: str) -> str:
         # As in `choose`: an answer this short has no room for the field markers of other adapters.
         with cut_on_purpose(), dspy.context(adapter=PlainAdapter()):
             answer = str(self.read(document=fence(document), question=question, config={"max_tokens": 40}).answer)
-        return one_line(answer, 160)
+        return one_line(bare(answer), 160)
 
     def _choice(self, document: Document, question: str, options: Sequence[str]) -> tuple[int | None, float]:
         """The option that a document gives, or None, and how sure that is."""
