@@ -43,3 +43,13 @@ def scripted_lm() -> Callable[..., Any]:
         return dspy.LM(model, engine=engine, cache=False, num_retries=0)
 
     return make
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record", action="store_true", help="record the cassettes anew from the embedded model")
+
+
+@pytest.fixture
+def recording(request: pytest.FixtureRequest) -> bool:
+    """Whether cassettes are to be recorded."""
+    return bool(request.config.getoption("--record"))
