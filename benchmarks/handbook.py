@@ -50,7 +50,9 @@ def main() -> None:
 
 def report(questions: list[dict[str, Any]], done: dict[str, dict[str, Any]]) -> None:
     """Prints the table: what is planted, what is reported to the user, and what the final answer names."""
-    print(f"{'question':18}{'planted':9}{'reported':10}{'right':7}{'regenerated':13}{'calls':>6}{'tokens':>8}{'seconds':>9}")
+    print(
+        f"{'question':18}{'planted':9}{'reported':10}{'right':7}{'regenerated':13}{'calls':>6}{'tokens':>8}{'seconds':>9}"
+    )
     right_conflicts = right_facts = 0
     for item in questions:
         result = Result.model_validate(done[item["id"]]["result"])
