@@ -11,17 +11,24 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from regen.fence import one_line
-from regen.types import Answer, ConflictReport, Document, DocumentAnswer, Evidence
+from regen.types import Answer, ConflictReport, Document, DocumentAnswer, Evidence, Stance
 
+_CONFLICT = (
+    "Checking it against the documents showed a conflict. A newer document that corrects older ones, or says what has "
+    "changed since, is right; one that calls a view a myth is right against those that repeat it; otherwise the side "
+    "with more documents is more likely right."
+)
+_CONFLICT_OF_CHOICES = "Checking it against the documents showed a conflict."
 # Quotes on each side of a claim, and characters of each.
 _QUOTES = 3
 _QUOTE_LENGTH = 240
-# Words with which a document corrects, replaces or ends what was said before.
-_CORRECTS = re.compile(
+# Words with which a document's own statement changes what was said before, and those that do so wherever they stand.
+_CHANGES = re.compile(
     r"\b(?:restat|revis|correct|replac|supersed|retir|withdr|discontinu|rais|lower|increas|reduc|chang|updat|end)\w*"
     r"|\b(?:no longer|instead of|as of|from now on|myth|contrary to|formerly|previously|effective)\b",
     re.IGNORECASE,
 )
+_CORRECTS = re.compile(r"\b(?:restated?|supersedes?|replaces|retired|no longer|discontinued|repealed|myth)\b", re.I)
 
 
 def feedback(
@@ -42,7 +49,7 @@ def feedback(
     numbers = {document.id: number for number, document in enumerate(documents, 1)}
     by_id = {document.id: document for document in documents}
     first = choices[answer.choice] if choices and answer.choice is not None else answer.text
-    lines = [f"Your first answer was: {one_line(first, 600)}", "Checking it against the documents showed a conflict."]
+    lines = [f"Your first answer was: {one_line(first, 600)}", _CONFLICT_OF_CHOICES if choices else _CONFLICT]
     for claim in contradicted:
         plus, minus = report.sides(claim.id)
         lines.append(f'Claim: "{one_line(claim.text, 300)}"')
@@ -93,20 +100,31 @@ def _rule(
             "The option that more documents support is more likely right. Keep the first answer unless the evidence "
             "above speaks against it. Reply with the letter of the right option and nothing else."
         ]
+    ask = "Write the answer again, in at most three sentences with citations: first what"
     newest = _newest(evidence, by_id)
-    ask = "Now write the answer again, in at most three sentences with citations."
-    if newest is None:
-        return [f"{ask} The side with more documents is more likely right: give its answer first, then name the other."]
-    number, dated = numbers[newest.document_id], by_id[newest.document_id].dated
-    said = f"[{number}], of {dated.isoformat() if dated else ''}, is the newest of these documents"
-    others = [item for item in evidence if item.document_id != newest.document_id and item.stance is not newest.stance]
-    before = "".join(f"[{numbers[document_id]}]" for document_id in dict.fromkeys(item.document_id for item in others))
-    if _CORRECTS.search(f"{by_id[newest.document_id].title} {newest.quote}"):
-        return [f"{ask} {said} and corrects what was said before: begin with what it says, then say what {before} say."]
-    return [
-        f"{ask} {said}. Where the matter changes over time, the newest document is right: begin with what it says. "
-        f"Otherwise begin with the side that more documents are on. Then say what the other side says."
-    ]
+    if newest is not None:
+        dated = by_id[newest.document_id].dated
+        one = [item for item in evidence if item.stance is newest.stance]
+        first = f"[{numbers[newest.document_id]}] says ({dated.isoformat() if dated else ''}, the newest"
+        text = by_id[newest.document_id].text
+        if _CHANGES.search(f"{by_id[newest.document_id].title} {newest.quote}") or _CORRECTS.search(text):
+            first += ", and it corrects the others"
+        first += ")"
+    else:
+        plus = [item for item in evidence if item.stance is Stance.SUPPORTS]
+        minus = [item for item in evidence if item.stance is Stance.CONTRADICTS]
+        one = max((plus, minus), key=len)
+        first = (
+            f"{_cited(one, numbers)} say, the side with more documents"
+            if len(plus) != len(minus)
+            else (f"{_cited(one, numbers)} say")
+        )
+    others = [item for item in evidence if item.stance is not one[0].stance]
+    return [f"{ask} {first}{f', then what {_cited(others, numbers)} say' if others else ''}."]
+
+
+def _cited(evidence: Sequence[Evidence], numbers: Mapping[str, int]) -> str:
+    return "".join(f"[{number}]" for number in sorted({numbers[item.document_id] for item in evidence}))
 
 
 def _newest(evidence: Sequence[Evidence], by_id: Mapping[str, Document]) -> Evidence | None:

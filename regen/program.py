@@ -17,6 +17,8 @@ from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.fence import fence_all, one_line
 from regen.judges import Judge, make_judge
 from regen.models import gives_logprobs
+from regen.quotes import sentences
+from regen.readings import content
 from regen.types import (
     Answer,
     Claim,
@@ -38,6 +40,8 @@ OnStep = Callable[[Step, int, int], None]
 
 # Claims beyond these are not judged, and a warning says so.
 MAX_CLAIMS = 20
+# A claim covers a sentence when it has this part of its content words.
+_COVERED = 0.6
 
 
 class Regen(dspy.Module):
@@ -209,8 +213,18 @@ def keep_better(before: ConflictReport, after: ConflictReport, *, same: bool = F
 
 
 def find_claims(predictor: Any, response: str, question: str | None, warnings: list[str]) -> list[Claim]:
-    """The claims of a response, at most `MAX_CLAIMS`, without repeats; a warning says what was left out."""
-    texts = list(dict.fromkeys(predictor(question=question, response=without_citations(response)).claims))
+    """The claims of a response, at most `MAX_CLAIMS`, without repeats; a warning says what was left out.
+
+    A weak model forgets some. A sentence with a number or a citation that no claim covers is a claim itself.
+    """
+    texts = list(predictor(question=question, response=without_citations(response)).claims)
+    for sentence in sentences(response):
+        bare = without_citations(sentence)
+        words = content(bare)
+        covered = any(len(words & content(text)) >= _COVERED * len(words) for text in texts)
+        if not covered and (bare != sentence or any(character.isdigit() for character in bare)):
+            texts.append(bare)
+    texts = list(dict.fromkeys(texts))
     if len(texts) > MAX_CLAIMS:
         warnings.append(f"The response makes {len(texts)} claims; the first {MAX_CLAIMS} were judged.")
     return [Claim(id=f"c{number}", text=text) for number, text in enumerate(texts[:MAX_CLAIMS], 1)]

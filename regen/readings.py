@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from math import log
 
 from regen.quotes import sentences
 
@@ -33,8 +34,9 @@ _SMALL = {
 }
 # Stems of units with one spelling each.
 _UNITS = frozenset("minut hour day week month year decad centuri percent dollar euro pound mile inch".split())
+_YES_NO = frozenset({"yes"})
 # Two answers are one when this share of the shorter one's content words stands in the longer one.
-_SHARED = 0.75
+_SHARED = 0.8
 
 
 def is_none(answer: str) -> bool:
@@ -94,18 +96,39 @@ def content(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+class Grounding:
+    """How far an answer stands on a document's own words, those that few of the documents share counting most."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._words = [content(text) for text in texts]
+
+    def share(self, answer: str, text: str) -> float:
+        """The share, in [0, 1], of an answer's content words that are the document's; 1 for one without any."""
+        words, own = content(answer) - _YES_NO, content(text)
+        weights = {
+            word: log((len(self._words) + 1) / (sum(word in other for other in self._words) + 0.5)) for word in words
+        }
+        total = sum(weights.values())
+        return sum(weight for word, weight in weights.items() if word in own) / total if total > 0 else 1.0
+
+
 def negative(text: str) -> bool:
     """Whether a text denies: "no", "not", "never", or a contraction of "not"."""
     return re.search(r"\b(?:no|not|never|cannot|neither|nor|without)\b|n['\u2019]t\b", text, re.IGNORECASE) is not None
 
 
 def best_sentence(text: str, *wanted: str) -> str:
-    """The sentence of `text` that shares most with what is wanted, the first of `wanted` counting most."""
-    weights = [(content(part), 2.0 if place == 0 else 1.0) for place, part in enumerate(wanted)]
+    """The sentence of `text` that shares most with what is wanted, the first of `wanted` counting most.
 
-    def shared(sentence: str) -> float:
+    Where the first has numbers and some sentence has them all, it is one of those; a heading only where all are.
+    """
+    weights = [(content(part), 2.0 if place == 0 else 1.0) for place, part in enumerate(wanted)]
+    numbers = {word for word in (weights[0][0] if weights else ()) if word[0].isdigit()}
+
+    def shared(sentence: str) -> tuple[bool, bool, float]:
         words = content(sentence)
-        return sum(weight * len(words & part) / len(part) for part, weight in weights if part)
+        score = sum(weight * len(words & part) / len(part) for part, weight in weights if part)
+        return numbers <= words, not sentence.startswith("#"), score
 
     return max(sentences(text), key=shared, default="")
 

@@ -110,9 +110,24 @@ def test_one_answer_of_all_documents_is_no_news() -> None:
     assert lines(document_answers=given_answers) == lines()
 
 
-def test_newer_documents_are_spoken_of_only_where_dates_differ() -> None:
+def test_the_newest_document_is_named_only_where_dates_tell() -> None:
     undated = [item.model_copy(update={"published": None}) for item in DOCUMENTS]
-    assert ("newer" in lines()[-1], "newer" in lines(undated)[-1]) == (True, False)
+    assert ("[1] says (2024-05-01, the newest" in lines()[-1], "newest" in lines(undated)[-1]) == (True, False)
+
+
+def test_when_a_file_was_written_is_no_date_of_its_text() -> None:
+    written = [item.model_copy(update={"published_from": "mtime"}) for item in DOCUMENTS]
+    assert not any("2024-05-01" in line or "newest" in line for line in lines(written)[2:])
+
+
+def test_dates_do_not_tell_where_both_sides_have_the_newest() -> None:
+    same_day = [item.model_copy(update={"published": date(2024, 5, 1)}) for item in DOCUMENTS]
+    assert "newest" not in lines(same_day)[-1]
+
+
+def test_a_newest_document_that_corrects_decides_and_the_others_are_told_of() -> None:
+    corrected = [DOCUMENTS[0].model_copy(update={"text": "The fee was raised to 12 euros."}), *DOCUMENTS[1:]]
+    assert "it corrects the others), then what [3][4] say" in lines(corrected)[-1]
 
 
 HOSTILE = [

@@ -229,11 +229,35 @@ def test_every_stance_that_counts_quotes_a_sentence_of_its_document(scripted_lm:
     }
 
 
-def test_documents_that_agree_are_not_asked_to_choose(scripted_lm: MakeLM) -> None:
-    lm = scripted_lm(reader({"old": "10 euros", "new": "ten euros", "none": "none"}), gives_logprobs=True)
+def test_documents_that_agree_are_set_against_something_else(scripted_lm: MakeLM) -> None:
+    def script(system: str, user: str, request: Any) -> Any:
+        if shown(user) and DOCUMENTS[1].text in user:
+            return "B", {"A": -4.0, "B": -0.05, "N": -4.0}
+        return reader({"old": "10 euros", "new": "ten euros", "none": "none"})(system, user, request)
+
+    lm = scripted_lm(script, gives_logprobs=True)
     found = judge(ContrastJudge(), lm, CLAIMS[:1], question=QUESTION)
+    assert of(found, "c1") == {"old": "supports", "new": "irrelevant", "none": "irrelevant"}
+
+
+def test_what_was_asked_once_is_not_asked_again_for_a_second_answer(scripted_lm: MakeLM) -> None:
+    lm, contrast = scripted_lm(reader(), gives_logprobs=True), ContrastJudge()
+    first = judge(contrast, lm, CLAIMS[:1], question=QUESTION)
+    asked = len(lm.engine.requests)
+    assert judge(contrast, lm, CLAIMS[:1], question=QUESTION) == first
+    assert len(lm.engine.requests) == asked
+
+
+def test_that_some_say_so_is_not_contradicted_by_those_who_say_otherwise(scripted_lm: MakeLM) -> None:
+    reported = [Claim(id="c1", text="The fee was originally 10 euros.")]
+    found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), reported, question=QUESTION)
+    assert of(found, "c1") == {"old": "supports", "new": "irrelevant", "none": "irrelevant"}
+
+
+def test_a_claim_that_states_both_answers_is_contradicted_by_neither_side(scripted_lm: MakeLM) -> None:
+    both = [Claim(id="c1", text="The fee is 12 euros; in 2019 it was 10 euros.")]
+    found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), both, question=QUESTION)
     assert of(found, "c1") == {"old": "supports", "new": "supports", "none": "irrelevant"}
-    assert not any(shown(prompt) for prompt in lm.engine.prompts())
 
 
 def test_a_document_without_an_answer_takes_no_side(scripted_lm: MakeLM) -> None:

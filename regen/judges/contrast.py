@@ -9,20 +9,24 @@ answer and contradicts those that state another one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import dspy
 
 from regen.adapter import PlainAdapter
 from regen.choosing import choose
+from regen.citations import without_citations
 from regen.fence import fence, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document
 from regen.quiet import cut_on_purpose
-from regen.readings import bare, best_sentence, content, group, is_none, same_answer
+from regen.readings import Grounding, bare, best_sentence, content, group, is_none, same_answer
 from regen.types import Claim, Document, Evidence, Judgement, Stance
 from signatures import ReadDocument
+
+Out = TypeVar("Out")
 
 # A document gives an answer when it is this much likelier (natural log) than every other one. Below it, the choice is
 # habit: on RAMDocs' development part, documents about something else stay under it and those that answer are above.
@@ -31,8 +35,20 @@ MARGIN = 1.2
 DENIAL_MARGIN = 2.0
 # Answers beyond these, those that fewest documents give, are not set against each other.
 MAX_ANSWERS = 6
+# A document that has less than this part of the words of an answer (rare ones counting most) does not give it, whatever
+# the model says: asked about something else, a small one repeats the question.
+GROUNDED = 0.6
 # A document that shares less than this part of a claim's content words has no bearing on it.
 MIN_SHARED = 0.3
+SOMETHING_ELSE = "something else"
+# What was asked is kept for this many questions to single documents.
+_KNOWN = 4096
+_REPORTED = re.compile(
+    r"\b(?:according to|as (?:stated|announced|reported) (?:in|by)|(?:some|other|older|earlier|two|three) (?:documents?"
+    r"|sources?|pages?)|(?:was|were|had been) (?:first|originally|initially|previously)|previously|formerly|originally"
+    r"|initially|used to|before (?:that|then))\b",
+    re.IGNORECASE,
+)
 _YES_NO = ("Yes, the document says so", "No, the document says otherwise")
 
 
@@ -43,6 +59,7 @@ class ContrastJudge(dspy.Module):
         super().__init__()
         self.seed = seed
         self.read = dspy.Predict(ReadDocument)
+        self._known: dict[tuple[Any, ...], Any] = {}
 
     def forward(self, claims: Sequence[Claim], documents: Sequence[Document], **options: Any) -> Any:
         """As `judge`, in a `dspy.Prediction`, so that an optimizer can compile the judge alone."""
@@ -71,14 +88,14 @@ class ContrastJudge(dspy.Module):
     ) -> Judgement:
         """Claims that are rival answers: each document chooses among them."""
         options = [claim.text for claim in claims]
-        chosen, unjudged = each_document(lambda d: self._choice(d, question, options), documents, progress)
+        chosen, unjudged = each_document(lambda d: self._choice(fence(d), question, options), documents, progress)
         evidence = []
         for document in documents:
             if document.id in chosen:
                 option, confidence = chosen[document.id]
                 answer = None if option is None else options[option]
                 for place, claim in enumerate(claims):
-                    stance = _stance(option, place)
+                    stance = _stance(option, {place})
                     evidence.append(_evidence(claim, document, stance, confidence, answer, answer or ""))
         return Judgement(evidence=evidence, unjudged=unjudged)
 
@@ -87,37 +104,31 @@ class ContrastJudge(dspy.Module):
     ) -> Judgement:
         """Claims of a free answer to a question: against the documents' own answers, or else one by one."""
         steps = _Steps(progress, 2 * len(documents))
-        read, unjudged = each_document(lambda d: self._read(d, question), documents, steps.part(0))
+        read, unjudged = each_document(lambda d: self._read(fence(d), question), documents, steps.part(0))
         readers = [document for document in documents if document.id in read and not is_none(read[document.id])]
         groups = group([read[document.id] for document in readers])[:MAX_ANSWERS]
         options = [min((read[readers[place].id] for place in places), key=len) for places in groups]
-        place_of = {readers[place].id: number for number, places in enumerate(groups) for place in places}
-        chosen: dict[str, tuple[int | None, float]] = {
-            document.id: (place_of.get(document.id), 1.0) for document in documents if document.id in read
-        }
-        if len(options) > 1:
-            # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
-            sides, failed = each_document(lambda d: self._choice(d, question, options), readers, steps.part(1))
-            chosen.update(sides)
-            for item in failed:
-                del chosen[item.document_id]
+        stated = {claim.id: self._stated(claim, question, options) for claim in claims}
+        # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
+        sides: dict[str, tuple[int | None, float]] = {}
+        if options:
+            shown = options if len(options) > 1 else [*options, SOMETHING_ELSE]
+            sides, failed = each_document(lambda d: self._choice(fence(d), question, shown), readers, steps.part(1))
             unjudged = [*unjudged, *failed]
         evidence = []
-        loose = []
-        for claim in claims:
-            stated = self._stated(claim, question, options)
-            if stated is None:
-                loose.append(claim)
-                continue
-            for document in documents:
-                if document.id in chosen:
-                    option, confidence = chosen[document.id]
-                    answer = None if option is None else options[option]
-                    wanted = read.get(document.id) or answer or ""
-                    stance = _stance(option, stated)
-                    evidence.append(_evidence(claim, document, stance, confidence, answer, wanted, question))
+        grounding = Grounding([f"{document.title} {document.text}" for document in documents])
         failed_ids = {item.document_id for item in unjudged}
-        rest = self._statements(loose, [d for d in documents if d.id not in failed_ids], None)
+        judged = [document for document in documents if document.id not in failed_ids]
+        for claim in claims:
+            for document in judged if stated[claim.id] else ():
+                side, confidence = sides.get(document.id, (None, 1.0))
+                answer = options[side] if side is not None and side < len(options) else None
+                said = read[document.id] if answer and same_answer(read[document.id], answer) else answer or ""
+                if answer and grounding.share(said, f"{document.title} {document.text}") < GROUNDED:
+                    side, answer = None, None
+                stance = _stance(None if answer is None else side, stated[claim.id], claim.text)
+                evidence.append(_evidence(claim, document, stance, confidence, answer, said, question))
+        rest = self._statements([claim for claim in claims if not stated[claim.id]], judged, None)
         steps.end()
         return Judgement(evidence=[*evidence, *rest.evidence], unjudged=[*unjudged, *rest.unjudged])
 
@@ -147,28 +158,50 @@ class ContrastJudge(dspy.Module):
             stance, confidence = Stance.CONTRADICTS, math.exp(no)
         return _evidence(claim, document, stance, confidence, None, claim.text)
 
-    def _read(self, document: Document, question: str) -> str:
-        # As in `choose`: an answer this short has no room for the field markers of other adapters.
-        with cut_on_purpose(), dspy.context(adapter=PlainAdapter()):
-            answer = str(self.read(document=fence(document), question=question, config={"max_tokens": 40}).answer)
-        return one_line(bare(answer), 160)
+    def _read(self, fenced: str, question: str) -> str:
+        """What a document says about a question, in a sentence."""
 
-    def _choice(self, document: Document, question: str, options: Sequence[str]) -> tuple[int | None, float]:
+        def ask() -> str:
+            # As in `choose`: an answer this short has no room for the field markers of other adapters.
+            with cut_on_purpose(), dspy.context(adapter=PlainAdapter()):
+                reply = self.read(document=fenced, question=question, config={"max_tokens": 40})
+            return one_line(bare(str(reply.answer)), 160)
+
+        return self._once((fenced, question), ask)
+
+    def _choice(self, fenced: str, question: str, options: Sequence[str]) -> tuple[int | None, float]:
         """The option that a document gives, or None, and how sure that is."""
-        inputs = {"document": fence(document), "question": question}
-        scores = choose(self.read, options, inputs, neither=True, seed=self.seed)
-        return pick(scores)
 
-    def _stated(self, claim: Claim, question: str, options: Sequence[str]) -> int | None:
-        """Which of the documents' answers a claim states, if any."""
-        same = [place for place, option in enumerate(options) if same_answer(claim.text, option)]
-        if len(same) == 1 or not options:
-            return same[0] if same else None
-        if len(options) == 1:
-            return None
-        inputs = {"document": one_line(claim.text, 600), "question": question}
-        scores = choose(self.read, options, inputs, neither=True, seed=self.seed)
-        return pick(scores)[0]
+        def ask() -> tuple[int | None, float]:
+            inputs = {"document": fenced, "question": question}
+            return pick(choose(self.read, options, inputs, neither=True, seed=self.seed))
+
+        return self._once((fenced, question, *options), ask)
+
+    def _stated(self, claim: Claim, question: str, options: list[str]) -> set[int]:
+        """Which of the answers a claim states; an answer that is not among them yet is added."""
+        same = {place for place, option in enumerate(options) if same_answer(claim.text, option)}
+        if same:
+            return same
+        answer = self._read(one_line(claim.text, 600), question)
+        if is_none(answer) or not content(answer) <= content(f"{claim.text} {question}"):
+            return set()
+        same = {place for place, option in enumerate(options) if same_answer(answer, option)}
+        if not same and len(options) < MAX_ANSWERS:
+            options.append(one_line(without_citations(claim.text), 160))
+            same = {len(options) - 1}
+        return same
+
+    def _once(self, asked: tuple[str, ...], ask: Callable[[], Out]) -> Out:
+        """What was asked before, of the same model with the same prompt: a second answer is judged by it, too."""
+        lm = self.read.lm or dspy.settings.lm
+        key = (id(lm), self.read.signature.instructions, repr(self.read.demos), *asked)
+        if key not in self._known:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            self._known[key] = ask()
+        known: Out = self._known[key]
+        return known
 
 
 def pick(scores: Sequence[float]) -> tuple[int | None, float]:
@@ -202,10 +235,14 @@ class _Steps:
             self.progress(self.total, self.total)
 
 
-def _stance(option: int | None, stated: int) -> Stance:
-    if option is None:
+def _stance(side: int | None, stated: set[int], claim: str = "") -> Stance:
+    """The stance of a document that gives the answer `side` towards a claim that states the answers `stated`."""
+    if side is None:
         return Stance.IRRELEVANT
-    return Stance.SUPPORTS if option == stated else Stance.CONTRADICTS
+    if side in stated:
+        return Stance.SUPPORTS
+    # That some say so, or once did, is not contradicted by those who say otherwise.
+    return Stance.IRRELEVANT if len(stated) > 1 or _REPORTED.search(claim) else Stance.CONTRADICTS
 
 
 def _evidence(
