@@ -8,6 +8,12 @@ from collections.abc import Sequence
 from regen.types import Document
 
 _CITATION = re.compile(r"([ \t]*)\[\s*(\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*)\s*\]")
+# Citations that are the subject of a sentence: "[1] says", "[2] (2024) and [3] state".
+_SUBJECT = re.compile(
+    r"(?:\[\d{1,3}\](?:\s*\([^()]*\))?\s*(?:,|and|&)?\s*)+(?=(?:also |both |all )?(?:say|state|report|announce|claim"
+    r"|note|confirm|repeat|write|give|said|wrote|gave)(?:s|d|es|ed)?\b)",
+    re.IGNORECASE,
+)
 _PART = re.compile(r"(\d+)(?:\s*[-\u2013]\s*(\d+))?")
 
 
@@ -34,6 +40,16 @@ def check_citations(text: str, documents: Sequence[Document]) -> tuple[str, list
         return match.group(1) + kept if kept else ""
 
     return _CITATION.sub(keep, text), list(cited), list(warnings)
+
+
+def name_sources(text: str) -> str:
+    """The text with citations that are its subject as words: "[1] and [2] say" becomes "documents 1 and 2 say"."""
+
+    def name(match: re.Match[str]) -> str:
+        numbers = re.findall(r"\[(\d+)\]", match.group())
+        return f"document{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)} "
+
+    return _SUBJECT.sub(name, text)
 
 
 def without_citations(text: str) -> str:

@@ -11,14 +11,14 @@ import dspy
 from regen import feedback as feedback_text
 from regen.adapter import PlainAdapter
 from regen.choosing import choose
-from regen.citations import check_citations, without_citations
+from regen.citations import check_citations, name_sources, without_citations
 from regen.conflict import Support, aggregate
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.fence import fence_all, one_line
 from regen.judges import Judge, make_judge
 from regen.models import gives_logprobs
 from regen.quotes import sentences
-from regen.readings import content
+from regen.readings import content, is_reported
 from regen.types import (
     Answer,
     Claim,
@@ -40,7 +40,7 @@ OnStep = Callable[[Step, int, int], None]
 
 # Claims beyond these are not judged, and a warning says so.
 MAX_CLAIMS = 20
-# A claim covers a sentence when it has this part of its content words.
+# One text covers another when it has this part of its content words.
 _COVERED = 0.6
 
 
@@ -215,19 +215,27 @@ def keep_better(before: ConflictReport, after: ConflictReport, *, same: bool = F
 def find_claims(predictor: Any, response: str, question: str | None, warnings: list[str]) -> list[Claim]:
     """The claims of a response, at most `MAX_CLAIMS`, without repeats; a warning says what was left out.
 
-    A weak model forgets some. A sentence with a number or a citation that no claim covers is a claim itself.
+    A weak model forgets some, and who said them. So a sentence that says who says something is one claim as it stands,
+    and so is one with a number or a citation that no claim covers.
     """
-    texts = list(predictor(question=question, response=without_citations(response)).claims)
-    for sentence in sentences(response):
+    named = name_sources(response)
+    texts = list(predictor(question=question, response=without_citations(named)).claims)
+    for sentence in sentences(named):
         bare = without_citations(sentence)
-        words = content(bare)
-        covered = any(len(words & content(text)) >= _COVERED * len(words) for text in texts)
-        if not covered and (bare != sentence or any(character.isdigit() for character in bare)):
+        if is_reported(bare):
+            texts = [text for text in texts if not _covers(bare, text)]
+        factual = is_reported(bare) or bare != sentence or any(character.isdigit() for character in bare)
+        if factual and not any(_covers(text, bare) for text in texts):
             texts.append(bare)
     texts = list(dict.fromkeys(texts))
     if len(texts) > MAX_CLAIMS:
         warnings.append(f"The response makes {len(texts)} claims; the first {MAX_CLAIMS} were judged.")
     return [Claim(id=f"c{number}", text=text) for number, text in enumerate(texts[:MAX_CLAIMS], 1)]
+
+
+def _covers(one: str, other: str) -> bool:
+    words = content(other)
+    return len(words & content(one)) >= _COVERED * len(words)
 
 
 class _Writing:

@@ -34,6 +34,13 @@ _SMALL = {
 }
 # Stems of units with one spelling each.
 _UNITS = frozenset("minut hour day week month year decad centuri percent dollar euro pound mile inch".split())
+_REPORTED = re.compile(
+    r"\b(?:according to|as (?:stated|announced|reported) (?:in|by)|documents? \d"
+    r"|(?:some|other|older|earlier|two|three) (?:documents?|sources?|pages?)"
+    r"|(?:was|were|had been) (?:first|originally|initially|previously)|previously|formerly|originally|initially"
+    r"|used to|before (?:that|then))\b",
+    re.IGNORECASE,
+)
 _YES_NO = frozenset({"yes"})
 # Two answers are one when this share of the shorter one's content words stands in the longer one.
 _SHARED = 0.8
@@ -94,6 +101,11 @@ def content(text: str) -> frozenset[str]:
         elif word not in _STOP:
             found.add(_stem(word))
     return frozenset(found)
+
+
+def is_reported(text: str) -> bool:
+    """Whether a text says who says something, or that it once was so, rather than that it is so."""
+    return _REPORTED.search(text) is not None
 
 
 class Grounding:

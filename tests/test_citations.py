@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regen.citations import check_citations, without_citations
+from regen.citations import check_citations, name_sources, without_citations
 from regen.types import Document
 
 DOCUMENTS = [Document(id=name, text="Text.") for name in ("a.md", "b.md", "c.md")]
@@ -71,3 +71,15 @@ def test_every_citation_that_is_left_points_to_a_document_that_is_listed(parts: 
 
 def test_a_text_without_its_citations_keeps_everything_else() -> None:
     assert without_citations("It opened [2] in [2024], and closed [1, 3].") == "It opened in [2024], and closed."
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[1] says 12 euros.", "document 1 says 12 euros."),
+        ("[2] (2019-01-31) and [3] state 10 euros [2].", "documents 2 and 3 state 10 euros [2]."),
+        ("The fee is 12 euros [1].", "The fee is 12 euros [1]."),
+    ],
+)
+def test_citations_that_are_the_subject_are_named(text: str, named: str) -> None:
+    assert name_sources(text) == named

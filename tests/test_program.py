@@ -16,7 +16,7 @@ from scripted import CACHED_TOKENS, COMPLETION_TOKENS, PROMPT_TOKENS, system_tex
 
 from regen import Regen, result_of
 from regen.errors import ConfigurationError, InputError, ProviderError
-from regen.program import MAX_CLAIMS, keep_better
+from regen.program import MAX_CLAIMS, find_claims, keep_better
 from regen.types import Claim, ConflictReport, Document, Evidence, Stance
 from search.base import SearchResults
 
@@ -521,3 +521,19 @@ def test_the_lower_ratio_is_kept_and_of_equal_ones_that_with_no_more_claims_cont
 
 def test_an_answer_that_says_the_same_never_takes_the_place_of_the_first() -> None:
     assert keep_better(scored("+-"), scored("++"), same=True).kept == "first"
+
+
+def test_a_sentence_that_says_who_says_something_is_one_claim_with_its_source() -> None:
+    def extract(**inputs: Any) -> Any:
+        assert inputs["response"] == "document 1 says the fee is 12 euros. It is open."
+        return dspy.Prediction(claims=["The fee is 12 euros.", "It is open."])
+
+    claims = find_claims(extract, "[1] says the fee is 12 euros. It is open.", None, [])
+    assert {claim.text for claim in claims} == {"document 1 says the fee is 12 euros.", "It is open."}
+
+
+def test_a_sentence_with_a_number_that_the_model_forgot_is_a_claim() -> None:
+    claims = find_claims(
+        lambda **_: dspy.Prediction(claims=["It is open."]), "It is open. The fee is 12 euros.", None, []
+    )
+    assert [claim.text for claim in claims] == ["It is open.", "The fee is 12 euros."]

@@ -9,7 +9,6 @@ answer and contradicts those that state another one.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -22,7 +21,7 @@ from regen.fence import fence, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document
 from regen.quiet import cut_on_purpose
-from regen.readings import Grounding, bare, best_sentence, content, group, is_none, same_answer
+from regen.readings import Grounding, bare, best_sentence, content, group, is_none, is_reported, same_answer
 from regen.types import Claim, Document, Evidence, Judgement, Stance
 from signatures import ReadDocument
 
@@ -43,12 +42,6 @@ MIN_SHARED = 0.3
 SOMETHING_ELSE = "something else"
 # What was asked is kept for this many questions to single documents.
 _KNOWN = 4096
-_REPORTED = re.compile(
-    r"\b(?:according to|as (?:stated|announced|reported) (?:in|by)|(?:some|other|older|earlier|two|three) (?:documents?"
-    r"|sources?|pages?)|(?:was|were|had been) (?:first|originally|initially|previously)|previously|formerly|originally"
-    r"|initially|used to|before (?:that|then))\b",
-    re.IGNORECASE,
-)
 _YES_NO = ("Yes, the document says so", "No, the document says otherwise")
 
 
@@ -242,7 +235,7 @@ def _stance(side: int | None, stated: set[int], claim: str = "") -> Stance:
     if side in stated:
         return Stance.SUPPORTS
     # That some say so, or once did, is not contradicted by those who say otherwise.
-    return Stance.IRRELEVANT if len(stated) > 1 or _REPORTED.search(claim) else Stance.CONTRADICTS
+    return Stance.IRRELEVANT if len(stated) > 1 or is_reported(claim) else Stance.CONTRADICTS
 
 
 def _evidence(
