@@ -135,7 +135,7 @@ class Regen(dspy.Module):
                     break
                 again = task.answer(text)
                 again_report = task.score(again, "checking again")
-                decision = keep_better(report, again_report, same=_same(kept, again))
+                decision = keep_better(report, again_report, same=_same(kept, again), choosing=bool(choices))
                 rounds.append(Round(feedback=text, answer=again, report=again_report, decision=decision))
                 if decision.kept == "first":
                     break
@@ -194,10 +194,13 @@ def default_judge(judge_lm: Any = None) -> str:
     return "contrast" if str(model).startswith("embedded/") else "lm"
 
 
-def keep_better(before: ConflictReport, after: ConflictReport, *, same: bool = False) -> Decision:
+def keep_better(
+    before: ConflictReport, after: ConflictReport, *, same: bool = False, choosing: bool = False
+) -> Decision:
     """Whether a regenerated answer takes the place of the one before it.
 
-    It does when its CS-R is lower, or equal with no more claims contradicted; never when it says the same.
+    It does when its CS-R is lower, or equal with no more claims contradicted; never when it says the same. Of two
+    choices with an equal CS-R the second is a claim newly contradicted, so the first stays.
     """
     contradicted = [sum(bool(report.sides(claim.id)[1]) for claim in report.claims) for report in (before, after)]
     scores = f"CS-R {before.cs_r:.2f} before, {after.cs_r:.2f} after"
@@ -207,9 +210,11 @@ def keep_better(before: ConflictReport, after: ConflictReport, *, same: bool = F
         return Decision(kept="first", reason="the regenerated answer makes no claim that can be checked")
     if after.cs_r < before.cs_r:
         return Decision(kept="regenerated", reason=f"fewer documents contradict it ({scores})")
-    if after.cs_r == before.cs_r and contradicted[1] <= contradicted[0]:
-        return Decision(kept="regenerated", reason=f"no more documents contradict it, and it knows of them ({scores})")
-    return Decision(kept="first", reason=f"more documents contradict the regenerated answer ({scores})")
+    if after.cs_r > before.cs_r or contradicted[1] > contradicted[0]:
+        return Decision(kept="first", reason=f"more documents contradict the regenerated answer ({scores})")
+    if choosing:
+        return Decision(kept="first", reason=f"the documents speak no less against the other choice ({scores})")
+    return Decision(kept="regenerated", reason=f"no more documents contradict it, and it knows of them ({scores})")
 
 
 def find_claims(predictor: Any, response: str, question: str | None, warnings: list[str]) -> list[Claim]:

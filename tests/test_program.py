@@ -537,3 +537,8 @@ def test_a_sentence_with_a_number_that_the_model_forgot_is_a_claim() -> None:
         lambda **_: dspy.Prediction(claims=["It is open."]), "It is open. The fee is 12 euros.", None, []
     )
     assert [claim.text for claim in claims] == ["It is open.", "The fee is 12 euros."]
+
+
+def test_of_two_choices_that_are_as_much_contradicted_the_first_stays() -> None:
+    assert keep_better(scored("+-"), scored("-+"), choosing=True).kept == "first"
+    assert keep_better(scored("+--"), scored("++-"), choosing=True).kept == "regenerated"
