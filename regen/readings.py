@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from math import log
 
 from regen.quotes import sentences
 
@@ -108,20 +107,10 @@ def is_reported(text: str) -> bool:
     return _REPORTED.search(text) is not None
 
 
-class Grounding:
-    """How far an answer stands on a document's own words, those that few of the documents share counting most."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._words = [content(text) for text in texts]
-
-    def share(self, answer: str, text: str) -> float:
-        """The share, in [0, 1], of an answer's content words that are the document's; 1 for one without any."""
-        words, own = content(answer) - _YES_NO, content(text)
-        weights = {
-            word: log((len(self._words) + 1) / (sum(word in other for other in self._words) + 0.5)) for word in words
-        }
-        total = sum(weights.values())
-        return sum(weight for word, weight in weights.items() if word in own) / total if total > 0 else 1.0
+def grounding(answer: str, text: str) -> float:
+    """The share, in [0, 1], of an answer's content words that stand in a text; 1 for an answer without any."""
+    words = content(answer) - _YES_NO
+    return len(words & content(text)) / len(words) if words else 1.0
 
 
 def negative(text: str) -> bool:

@@ -354,3 +354,12 @@ def test_when_every_document_fails_what_the_first_raised_is_raised() -> None:
 
     with pytest.raises(ProviderError, match="old"):
         each_document(work, DOCUMENTS)
+
+
+def test_a_document_that_lacks_the_words_of_an_answer_does_not_give_it(scripted_lm: MakeLM) -> None:
+    """A small model, asked about something else, repeats the question and stands by it."""
+    lm = scripted_lm(
+        reader({"old": "10 euros", "new": "12 euros", "none": "The museum fee is ninety euros"}), gives_logprobs=True
+    )
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], question=QUESTION)
+    assert of(found, "c1")["none"] == "irrelevant"

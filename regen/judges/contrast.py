@@ -21,7 +21,7 @@ from regen.fence import fence, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document
 from regen.quiet import cut_on_purpose
-from regen.readings import Grounding, bare, best_sentence, content, group, is_none, is_reported, same_answer
+from regen.readings import bare, best_sentence, content, grounding, group, is_none, is_reported, same_answer
 from regen.types import Claim, Document, Evidence, Judgement, Stance
 from signatures import ReadDocument
 
@@ -34,8 +34,8 @@ MARGIN = 1.2
 DENIAL_MARGIN = 2.0
 # Answers beyond these, those that fewest documents give, are not set against each other.
 MAX_ANSWERS = 6
-# A document that has less than this part of the words of an answer (rare ones counting most) does not give it, whatever
-# the model says: asked about something else, a small one repeats the question.
+# A document that has less than this part of an answer's content words does not give it, whatever the model says: asked
+# about something else, a small one repeats the question.
 GROUNDED = 0.6
 # A document that shares less than this part of a claim's content words has no bearing on it.
 MIN_SHARED = 0.3
@@ -109,7 +109,6 @@ class ContrastJudge(dspy.Module):
             sides, failed = each_document(lambda d: self._choice(fence(d), question, shown), readers, steps.part(1))
             unjudged = [*unjudged, *failed]
         evidence = []
-        grounding = Grounding([f"{document.title} {document.text}" for document in documents])
         failed_ids = {item.document_id for item in unjudged}
         judged = [document for document in documents if document.id not in failed_ids]
         for claim in claims:
@@ -117,7 +116,7 @@ class ContrastJudge(dspy.Module):
                 side, confidence = sides.get(document.id, (None, 1.0))
                 answer = options[side] if side is not None and side < len(options) else None
                 said = read[document.id] if answer and same_answer(read[document.id], answer) else answer or ""
-                if answer and grounding.share(said, f"{document.title} {document.text}") < GROUNDED:
+                if answer and grounding(said, f"{document.title} {document.text}") < GROUNDED:
                     side, answer = None, None
                 stance = _stance(None if answer is None else side, stated[claim.id], claim.text)
                 evidence.append(_evidence(claim, document, stance, confidence, answer, said, question))
