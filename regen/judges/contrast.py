@@ -138,8 +138,7 @@ class ContrastJudge(dspy.Module):
         return Judgement(evidence=[item for items in found.values() for item in items], unjudged=unjudged)
 
     def _statement(self, claim: Claim, document: Document) -> Evidence:
-        words = content(claim.text)
-        if len(words & content(f"{document.title} {document.text}")) < MIN_SHARED * len(words):
+        if grounding(claim.text, f"{document.title} {document.text}") < MIN_SHARED:
             return Evidence(claim_id=claim.id, document_id=document.id, stance=Stance.IRRELEVANT)
         inputs = {"document": fence(document), "question": f"Is it true that {one_line(claim.text, 600)}"}
         yes, no, neither = choose(self.read, _YES_NO, inputs, neither=True, seed=self.seed)
