@@ -68,7 +68,7 @@ def report(rows: list[dict[str, Any]]) -> None:
         usage = output.usage
         print(
             f"{row['exit']:<5}{len(output.documents):>10}{len(output.claims):>8}"
-            f"{sum(claim.in_conflict for claim in output.claims):>10}{usage.calls:>7}"
+            f"{sum(claim.in_conflict for claim in output.initial_claims):>10}{usage.calls:>7}"
             f"{usage.prompt_tokens - usage.cached_tokens:>8}{usage.seconds:>9.0f}  {row['query'][:50]}"
         )
         for warning in output.warnings:

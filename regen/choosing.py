@@ -56,8 +56,20 @@ def choose(
         if gives_logprobs(lm):
             both = [_by_logprobs(predictor, options, order, neither, inputs) for order in (forward, forward[::-1])]
             return _normalize([sum(pair) / 2 for pair in zip(*both, strict=True)])
-        random.Random(f"{seed}:{options!r}").shuffle(forward)
+        # Over many items the places must even out, so the order differs from item to item.
+        random.Random(f"{seed}:{options!r}:{inputs.get('question')}:{inputs.get('document')}").shuffle(forward)
         return _by_letter(predictor, options, forward, neither, inputs)
+
+
+def again(lm: Any, attempt: int) -> dict[str, Any]:
+    """The settings of a call that is made again: a little warmer, since at 0 it would come back the same.
+
+    Models without a temperature (OpenAI's that reason) get none.
+    """
+    if not attempt:
+        return {}
+    warmer = {} if getattr(lm, "kwargs", {}).get("temperature") is None else {"temperature": 0.3}
+    return {"rollout_id": attempt, **warmer}
 
 
 def _by_logprobs(
@@ -71,6 +83,8 @@ def _by_logprobs(
     if not tokens:
         raise ProviderError("The model gave no log-probabilities; name one that does, or a judge that needs none.")
     top = [(token["token"].strip(), token["logprob"]) for token in tokens[0]["top_logprobs"]]
+    if not any(token in letters for token, _ in top):
+        raise ProviderError(f"The model was asked for one letter and would reply {one_line(tokens[0]['token'], 20)!r}.")
     floor = min((logprob for _, logprob in top), default=0.0) - _BELOW
     scores = [max((logprob for token, logprob in top if token == letter), default=floor) for letter in letters]
     by_option = [0.0] * len(options)
@@ -84,7 +98,7 @@ def _by_letter(
 ) -> list[float]:
     letters, shown = _show(options, order, neither)
     for attempt in range(2):
-        config = {"temperature": 0.3, "rollout_id": attempt} if attempt else {}
+        config = again(predictor.lm or dspy.settings.lm, attempt)
         reply = str(predictor(**inputs, options=shown, config=config).answer)
         place = _letter(reply, letters, [options[option] for option in order])
         if place is not None:

@@ -9,11 +9,12 @@ from regen.types import Document
 
 _CITATION = re.compile(r"([ \t]*)\[\s*(\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*)\s*\]")
 # Citations that are the subject of a sentence: "[1] says", "[2] (2024) and [3] state".
-_SUBJECT = re.compile(
-    r"(?:\[\d{1,3}\](?:\s*\([^()]*\))?\s*(?:,|and|&)?\s*)+(?=(?:also |both |all )?(?:say|state|report|announce|claim"
-    r"|note|confirm|repeat|write|give|said|wrote|gave)(?:s|d|es|ed)?\b)",
-    re.IGNORECASE,
+_SAYS = (
+    r"(?:also |both |all )?(?:say|state|report|announce|claim|note|confirm|repeat|write|give|said|wrote|gave)"
+    r"(?:s|d|es|ed)?\b"
 )
+_SUBJECT = re.compile(rf"(?:\[\d{{1,3}}\](?:\s*\([^()]*\))?\s*(?:,|and|&)?\s*)+(?={_SAYS})", re.IGNORECASE)
+_ATTRIBUTION = re.compile(rf"documents? (\d+(?:(?:, | and )\d+)*) {_SAYS}[ :]*(?:that\b)?", re.IGNORECASE)
 _PART = re.compile(r"(\d+)(?:\s*[-\u2013]\s*(\d+))?")
 
 
@@ -50,6 +51,17 @@ def name_sources(text: str) -> str:
         return f"document{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)} "
 
     return _SUBJECT.sub(name, text)
+
+
+def attribution(text: str) -> tuple[frozenset[int], str]:
+    """The numbers of the documents that a text says something of, and what it says they say.
+
+    "documents 1 and 2 say that it is open" gives ({1, 2}, "it is open"); a text of another kind (set(), itself).
+    """
+    found = _ATTRIBUTION.match(text.strip())
+    if found is None:
+        return frozenset(), text
+    return frozenset(map(int, re.findall(r"\d+", found.group(1)))), text.strip()[found.end() :].strip()
 
 
 def without_citations(text: str) -> str:

@@ -22,13 +22,13 @@ _CONFLICT_OF_CHOICES = "Checking it against the documents showed a conflict."
 # Quotes on each side of a claim, and characters of each.
 _QUOTES = 3
 _QUOTE_LENGTH = 240
-# Words with which a document's own statement changes what was said before, and those that do so wherever they stand.
+# Words with which a statement changes what was said before.
 _CHANGES = re.compile(
-    r"\b(?:restat|revis|correct|replac|supersed|retir|withdr|discontinu|rais|lower|increas|reduc|chang|updat|end)\w*"
+    r"\b(?:restat|revis|correct|replac|supersed|withdr|discontinu|reduc)\w*"
+    r"|\b(?:retire|raise|lower|increase|change|update|end)(?:s|d|ed)?\b|\bending\b"
     r"|\b(?:no longer|instead of|as of|from now on|myth|contrary to|formerly|previously|effective)\b",
     re.IGNORECASE,
 )
-_CORRECTS = re.compile(r"\b(?:restated?|supersedes?|replaces|retired|no longer|discontinued|repealed|myth)\b", re.I)
 
 
 def feedback(
@@ -57,17 +57,14 @@ def feedback(
         lines += _side("contradict it", "contradicts it", minus, numbers, by_id)
     if len(document_answers) > 1:
         lines.append("The documents' own answers: " + "; ".join(_given(item, numbers) for item in document_answers))
-    return "\n".join([*lines, *_rule(contradicted_evidence(report), numbers, by_id, choices is not None)])
+    return "\n".join([*lines, *_rule(_most_disputed(report), numbers, by_id, choices is not None)])
 
 
-def contradicted_evidence(report: ConflictReport) -> list[Evidence]:
-    """The evidence on both sides of every claim that some document contradicts."""
-    found: list[Evidence] = []
-    for claim in report.claims:
-        plus, minus = report.sides(claim.id)
-        if minus:
-            found += [*plus, *minus]
-    return found
+def _most_disputed(report: ConflictReport) -> list[Evidence]:
+    """The evidence on the claim that most documents take sides on: both sides, else that against it."""
+    sides = [report.sides(claim.id) for claim in report.claims if report.sides(claim.id)[1]]
+    plus, minus = max(sides, key=lambda pair: (min(map(len, pair)), len(pair[0]) + len(pair[1])))
+    return [*plus, *minus]
 
 
 def _side(
@@ -80,7 +77,8 @@ def _side(
     for item in evidence[:_QUOTES]:
         dated = by_id[item.document_id].dated
         date = f" ({dated.isoformat()})" if dated else ""
-        quote = f': "{one_line(item.quote, _QUOTE_LENGTH)}"' if item.quote else ""
+        said = one_line(item.quote, _QUOTE_LENGTH).replace('"', "'")
+        quote = f': "{said}"' if said else ""
         lines.append(f"  [{numbers[item.document_id]}]{date}{quote}")
     if len(evidence) > _QUOTES:
         lines.append("  and " + " ".join(f"[{numbers[item.document_id]}]" for item in evidence[_QUOTES:]))
@@ -106,8 +104,7 @@ def _rule(
         dated = by_id[newest.document_id].dated
         one = [item for item in evidence if item.stance is newest.stance]
         first = f"[{numbers[newest.document_id]}] says ({dated.isoformat() if dated else ''}, the newest"
-        text = by_id[newest.document_id].text
-        if _CHANGES.search(f"{by_id[newest.document_id].title} {newest.quote}") or _CORRECTS.search(text):
+        if _CHANGES.search(f"{by_id[newest.document_id].title} {newest.quote}"):
             first += ", and it corrects the others"
         first += ")"
     else:
@@ -128,11 +125,12 @@ def _cited(evidence: Sequence[Evidence], numbers: Mapping[str, int]) -> str:
 
 
 def _newest(evidence: Sequence[Evidence], by_id: Mapping[str, Document]) -> Evidence | None:
-    """The evidence of the one document that is newer than all on the other side, where dates tell."""
+    """The evidence that is newer than all on the other side, where every date on that side is known."""
     dates = {item.document_id: by_id[item.document_id].dated for item in evidence}
     known = [item for item in evidence if dates[item.document_id]]
     if not known:
         return None
     newest = max(known, key=lambda item: dates[item.document_id] or date.min)
-    last = [item for item in known if dates[item.document_id] == dates[newest.document_id]]
-    return newest if len({item.stance for item in last}) == 1 and len(set(dates.values())) > 1 else None
+    latest = dates[newest.document_id] or date.min
+    others = [dates[item.document_id] for item in evidence if item.stance is not newest.stance]
+    return newest if others and all(other is not None and other < latest for other in others) else None

@@ -55,7 +55,9 @@ class AskOutput(Record):
     decision: Decision
     rounds: list[RoundOutput]
     scores: InitialAndFinal
-    claims: list[ClaimOutput]
+    initial_claims: list[ClaimOutput] = Field(description="Of the first answer.")
+    claims: list[ClaimOutput] = Field(description="Of the answer that was kept.")
+    unjudged: list[str] = Field(description="Ids of documents that could not be judged.")
     document_answers: list[DocumentAnswer]
     documents: list[Document]
     citations: list[str] = Field(description="Ids of the documents that the answer cites.")
@@ -111,7 +113,9 @@ def ask_output(result: Result) -> AskOutput:
             for item in result.rounds
         ],
         scores=InitialAndFinal(initial=_scores(result.initial_report), final=_scores(result.report)),
+        initial_claims=_claims(result.initial_report),
         claims=_claims(result.report),
+        unjudged=[item.document_id for item in result.report.unjudged],
         document_answers=result.document_answers,
         documents=result.documents,
         citations=result.answer.citations,

@@ -11,7 +11,7 @@ import dspy
 from regen import feedback as feedback_text
 from regen.adapter import PlainAdapter
 from regen.choosing import choose
-from regen.citations import check_citations, name_sources, without_citations
+from regen.citations import attribution, check_citations, name_sources, without_citations
 from regen.conflict import Support, aggregate
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.fence import fence_all, one_line
@@ -40,7 +40,7 @@ OnStep = Callable[[Step, int, int], None]
 
 # Claims beyond these are not judged, and a warning says so.
 MAX_CLAIMS = 20
-# One text covers another when it has this part of its content words.
+# Texts cover another when they have all of its numbers and this part of its content words.
 _COVERED = 0.6
 
 
@@ -88,6 +88,8 @@ class Regen(dspy.Module):
         self.judge = (
             make_judge(default_judge(judge_lm) if judge == "auto" else judge) if isinstance(judge, str) else judge
         )
+        if hasattr(self.judge, "seed"):
+            self.judge.seed = seed
 
     def forward(
         self,
@@ -208,10 +210,15 @@ def keep_better(
         return Decision(kept="first", reason=f"the regenerated answer says the same ({scores})")
     if after.claims == [] and before.claims:
         return Decision(kept="first", reason="the regenerated answer makes no claim that can be checked")
+    if {item.document_id for item in after.unjudged} - {item.document_id for item in before.unjudged}:
+        return Decision(kept="first", reason="not every document could be judged for the regenerated answer")
+    if after.cs_r > before.cs_r or (after.cs_r == before.cs_r and contradicted[1] > contradicted[0]):
+        return Decision(kept="first", reason=f"more documents contradict the regenerated answer ({scores})")
+    supported = [any(report.sides(claim.id)[0] for claim in report.claims) for report in (before, after)]
+    if supported[0] and not supported[1]:
+        return Decision(kept="first", reason=f"no document supports the regenerated answer ({scores})")
     if after.cs_r < before.cs_r:
         return Decision(kept="regenerated", reason=f"fewer documents contradict it ({scores})")
-    if after.cs_r > before.cs_r or contradicted[1] > contradicted[0]:
-        return Decision(kept="first", reason=f"more documents contradict the regenerated answer ({scores})")
     if choosing:
         return Decision(kept="first", reason=f"the documents speak no less against the other choice ({scores})")
     return Decision(kept="regenerated", reason=f"no more documents contradict it, and it knows of them ({scores})")
@@ -221,16 +228,16 @@ def find_claims(predictor: Any, response: str, question: str | None, warnings: l
     """The claims of a response, at most `MAX_CLAIMS`, without repeats; a warning says what was left out.
 
     A weak model forgets some, and who said them. So a sentence that says who says something is one claim as it stands,
-    and so is one with a number or a citation that no claim covers.
+    and so is one with a number or a citation that the claims together don't cover.
     """
     named = name_sources(response)
     texts = list(predictor(question=question, response=without_citations(named)).claims)
     for sentence in sentences(named):
         bare = without_citations(sentence)
-        if is_reported(bare):
-            texts = [text for text in texts if not _covers(bare, text)]
-        factual = is_reported(bare) or bare != sentence or any(character.isdigit() for character in bare)
-        if factual and not any(_covers(text, bare) for text in texts):
+        if attribution(bare)[0] or is_reported(bare):
+            texts = [text for text in texts if not _covers([bare], text)]
+        factual = attribution(bare)[0] or bare != sentence or any(character.isdigit() for character in bare)
+        if factual and not _covers(texts, bare):
             texts.append(bare)
     texts = list(dict.fromkeys(texts))
     if len(texts) > MAX_CLAIMS:
@@ -238,9 +245,10 @@ def find_claims(predictor: Any, response: str, question: str | None, warnings: l
     return [Claim(id=f"c{number}", text=text) for number, text in enumerate(texts[:MAX_CLAIMS], 1)]
 
 
-def _covers(one: str, other: str) -> bool:
-    words = content(other)
-    return len(words & content(one)) >= _COVERED * len(words)
+def _covers(texts: Sequence[str], other: str) -> bool:
+    words, said = content(other), frozenset[str]().union(*map(content, texts))
+    numbers = {word for word in words if word[0].isdigit()}
+    return numbers <= said and len(words & said) >= _COVERED * len(words)
 
 
 class _Writing:

@@ -6,6 +6,7 @@ import re
 from datetime import date
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -110,24 +111,45 @@ def test_one_answer_of_all_documents_is_no_news() -> None:
     assert lines(document_answers=given_answers) == lines()
 
 
-def test_the_newest_document_is_named_only_where_dates_tell() -> None:
-    undated = [item.model_copy(update={"published": None}) for item in DOCUMENTS]
-    assert ("[1] says (2024-05-01, the newest" in lines()[-1], "newest" in lines(undated)[-1]) == (True, False)
+DATED = SIDES | {"undated.md": "irrelevant"}
+
+
+def test_the_newest_document_is_named_where_every_date_on_the_other_side_is_older() -> None:
+    assert "[1] says (2024-05-01, the newest" in lines(sides=DATED)[-1]
+
+
+def test_an_undated_document_on_the_other_side_leaves_open_which_is_newer() -> None:
+    assert "newest" not in lines()[-1]
 
 
 def test_when_a_file_was_written_is_no_date_of_its_text() -> None:
     written = [item.model_copy(update={"published_from": "mtime"}) for item in DOCUMENTS]
-    assert not any("2024-05-01" in line or "newest" in line for line in lines(written)[2:])
+    assert not any("2024-05-01" in line or "newest" in line for line in lines(written, DATED)[2:])
 
 
 def test_dates_do_not_tell_where_both_sides_have_the_newest() -> None:
     same_day = [item.model_copy(update={"published": date(2024, 5, 1)}) for item in DOCUMENTS]
-    assert "newest" not in lines(same_day)[-1]
+    assert "newest" not in lines(same_day, DATED)[-1]
 
 
-def test_a_newest_document_that_corrects_decides_and_the_others_are_told_of() -> None:
-    corrected = [DOCUMENTS[0].model_copy(update={"text": "The fee was raised to 12 euros."}), *DOCUMENTS[1:]]
-    assert "it corrects the others), then what [3][4] say" in lines(corrected)[-1]
+@pytest.mark.parametrize(
+    ("text", "corrects"), [("The fee was raised to 12 euros.", True), ("The endpoint of the fee is 12 euros.", False)]
+)
+def test_a_newest_document_whose_words_correct_is_said_to(text: str, corrects: bool) -> None:
+    corrected = [DOCUMENTS[0].model_copy(update={"text": text}), *DOCUMENTS[1:]]
+    assert ("it corrects the others" in lines(corrected, DATED)[-1]) is corrects
+
+
+def test_sides_of_different_claims_are_not_added_up() -> None:
+    claims = [CLAIM, Claim(id="c2", text="It is open.")]
+    stances = {("c1", "old.md"): "supports", ("c1", "new.md"): "contradicts", ("c2", "undated.md"): "contradicts"}
+    evidence = [
+        Evidence(claim_id=claim, document_id=name, stance=Stance(stance), quote=by_name[name])
+        for (claim, name), stance in stances.items()
+        for by_name in [{item.id: item.text for item in DOCUMENTS}]
+    ]
+    found = feedback(ANSWER, aggregate(claims, DOCUMENTS, Judgement(evidence=evidence)), DOCUMENTS)
+    assert found.splitlines()[-1].endswith("then what [3] say.") and "[4]" not in found.splitlines()[-1]
 
 
 HOSTILE = [

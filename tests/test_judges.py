@@ -13,7 +13,7 @@ import pytest
 from regen.errors import ConfigurationError, ProviderError
 from regen.judges import judge_names, make_judge
 from regen.judges.contrast import MARGIN, ContrastJudge, pick
-from regen.judges.gather import each_document
+from regen.judges.gather import each_document, refuse_nothing
 from regen.judges.lm import LMJudge
 from regen.types import Claim, Document, Evidence, Judgement, Stance
 
@@ -249,7 +249,7 @@ def test_what_was_asked_once_is_not_asked_again_for_a_second_answer(scripted_lm:
 
 
 def test_that_some_say_so_is_not_contradicted_by_those_who_say_otherwise(scripted_lm: MakeLM) -> None:
-    reported = [Claim(id="c1", text="The fee was originally 10 euros.")]
+    reported = [Claim(id="c1", text="Some documents say the fee is 10 euros.")]
     found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), reported, question=QUESTION)
     assert of(found, "c1") == {"old": "supports", "new": "irrelevant", "none": "irrelevant"}
 
@@ -348,12 +348,32 @@ def test_progress_of_two_passes_is_one_count_that_ends_at_its_end(scripted_lm: M
 # Putting together.
 
 
-def test_when_every_document_fails_what_the_first_raised_is_raised() -> None:
+def test_when_every_document_fails_the_first_cause_is_told() -> None:
     def work(document: Document) -> None:
-        raise ProviderError(document.id)
+        raise ProviderError(f"{document.id} failed.")
 
-    with pytest.raises(ProviderError, match="old"):
+    found, unjudged = each_document(work, DOCUMENTS)
+    with pytest.raises(ProviderError, match="No document could be judged: old failed"):
+        refuse_nothing(found, unjudged)
+
+
+def test_a_wrong_key_is_told_at_once() -> None:
+    def work(document: Document) -> None:
+        raise ConfigurationError("The key was refused.")
+
+    with pytest.raises(ConfigurationError, match="The key was refused"):
         each_document(work, DOCUMENTS)
+
+
+def test_what_a_numbered_document_says_is_about_that_document_alone(scripted_lm: MakeLM) -> None:
+    """Documents 1 and 2 are "old" (10 euros) and "new" (12 euros)."""
+    claims = [
+        Claim(id="right", text="document 1 says the fee is 10 euros"),
+        Claim(id="wrong", text="document 2 says the fee is 10 euros"),
+    ]
+    found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), claims, question=QUESTION)
+    assert (of(found, "right")["old"], of(found, "right")["new"]) == ("supports", "irrelevant")
+    assert of(found, "wrong")["new"] == "contradicts"
 
 
 def test_a_document_that_lacks_the_words_of_an_answer_does_not_give_it(scripted_lm: MakeLM) -> None:

@@ -17,7 +17,7 @@ from scripted import CACHED_TOKENS, COMPLETION_TOKENS, PROMPT_TOKENS, system_tex
 from regen import Regen, result_of
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.program import MAX_CLAIMS, find_claims, keep_better
-from regen.types import Claim, ConflictReport, Document, Evidence, Stance
+from regen.types import Claim, ConflictReport, Document, Evidence, Stance, Unjudged
 from search.base import SearchResults
 
 MakeLM = Callable[..., Any]
@@ -542,3 +542,38 @@ def test_a_sentence_with_a_number_that_the_model_forgot_is_a_claim() -> None:
 def test_of_two_choices_that_are_as_much_contradicted_the_first_stays() -> None:
     assert keep_better(scored("+-"), scored("-+"), choosing=True).kept == "first"
     assert keep_better(scored("+--"), scored("++-"), choosing=True).kept == "regenerated"
+
+
+def test_a_regenerated_answer_is_not_kept_for_documents_that_could_not_be_judged() -> None:
+    after = scored("+").model_copy(update={"unjudged": [Unjudged(document_id="d9", cause="time-out")]})
+    assert keep_better(scored("+-"), after).kept == "first"
+
+
+def test_a_regenerated_answer_that_no_document_supports_is_not_kept() -> None:
+    assert keep_better(scored("+-"), scored("")).kept == "first"
+
+
+@pytest.mark.parametrize(
+    ("response", "extracted", "claims"),
+    [
+        (
+            "Revenue for 2024 was $4.2 million. Some documents say revenue for 2024 was $3.8 million.",
+            ["Revenue for 2024 was $4.2 million.", "Revenue for 2024 was $3.8 million."],
+            ["Revenue for 2024 was $4.2 million.", "Some documents say revenue for 2024 was $3.8 million."],
+        ),
+        (
+            "Revenue for 2024 was $4.2 million. Revenue for 2024 was $3.8 million.",
+            ["Revenue for 2024 was $4.2 million."],
+            ["Revenue for 2024 was $4.2 million.", "Revenue for 2024 was $3.8 million."],
+        ),
+        (
+            "Jane Smith founded Acme in Oslo in 1999, and sold it to Globex in 2010.",
+            ["Jane Smith founded Acme in Oslo in 1999.", "Jane Smith sold Acme to Globex in 2010."],
+            ["Jane Smith founded Acme in Oslo in 1999.", "Jane Smith sold Acme to Globex in 2010."],
+        ),
+    ],
+    ids=["the opposite of what is reported stays", "another number is another claim", "atomic claims are enough"],
+)
+def test_claims_are_completed_and_not_doubled(response: str, extracted: list[str], claims: list[str]) -> None:
+    found = find_claims(lambda **_: dspy.Prediction(claims=extracted), response, None, [])
+    assert [claim.text for claim in found] == claims

@@ -144,3 +144,11 @@ def test_the_best_sentence_of_nothing_is_nothing() -> None:
 @given(text=st.text(min_size=1, max_size=60), wanted=st.text(max_size=20))
 def test_the_best_sentence_is_one_of_the_text(text: str, wanted: str) -> None:
     assert best_sentence(text, wanted) in [*sentences(text), ""]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("12 March 2020", "12 April 2020"), ("$4.2 million", "$4.2 billion")],
+)
+def test_equal_numbers_of_other_months_or_scales_are_other_answers(one: str, other: str) -> None:
+    assert not same_answer(one, other)

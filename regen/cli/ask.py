@@ -131,7 +131,7 @@ def _file(settings: Settings, file: Path, out: Path | None, choices: list[str] |
     from regen.batch import Lines, finished, read_lines
     from regen.output import ask_output, failure
 
-    asked = [line for _, line in read_lines(file)]
+    asked = list(dict.fromkeys(line for _, line in read_lines(file)))
     if not asked:
         raise InputError(f"There is no question in {file}.")
     done = finished(out, "question") if out else set()

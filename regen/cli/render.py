@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import date
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
@@ -129,7 +130,7 @@ class _Sides:
         for label, style, side in (("for", "green", plus), ("against", "red", minus)):
             for item in side[:_SHOWN]:
                 number = self.numbers[item.document_id]
-                date = _date(self._documents[number - 1])
+                date = _date(self._documents[number - 1].dated)
                 head = Text.assemble("    ", (f"{label:9}", style), f"{f'[{number}]':5}", (f"{date:12}", "cyan"))
                 hang(self._out, head, Text(f'"{one_line(item.quote, _QUOTE)}"' if item.quote else "(no quote)"))
             if len(side) > _SHOWN:
@@ -175,7 +176,9 @@ def _sources(documents: Sequence[Document], cited: Collection[str], out: Console
     widest = max(map(cell_len, titles), default=0)
     for number, (document, title) in enumerate(zip(documents, titles, strict=True), 1):
         place = document.url if document.url.startswith(("http://", "https://")) else document.id
-        line = Text.assemble(f"  {f'[{number}]':5}", (f"{_date(document):12}", "cyan"), set_cell_size(title, widest))
+        line = Text.assemble(
+            f"  {f'[{number}]':5}", (f"{_date(document.published):12}", "cyan"), set_cell_size(title, widest)
+        )
         line.append("  " * bool(widest) + one_line(place, 500), style="dim")
         if document.published_from == "mtime":
             line.append(", dated by the file", style="dim")
@@ -193,5 +196,5 @@ def _end(warnings: Sequence[str], usage: Usage, out: Console) -> None:
     hang(out, "  ", Text(cost_line(usage), style="dim"))
 
 
-def _date(document: Document) -> str:
-    return document.published.isoformat() if document.published else "undated"
+def _date(published: date | None) -> str:
+    return published.isoformat() if published else "undated"

@@ -120,10 +120,14 @@ class _Scoring:
         from regen.batch import Lines, finished, read_lines
         from regen.output import failure, score_output
 
-        items, bad = [], 0
+        items, bad, ids = [], 0, set[str]()
         for number, line in read_lines(path):
             try:
-                items.append(_item(path, number, line))
+                item = _item(path, number, line)
+                if item[0] in ids:
+                    raise InputError(f"{path}, line {number}: the id {item[0]!r} stands on an earlier line as well.")
+                ids.add(item[0])
+                items.append(item)
             except InputError as error:
                 if not skip_bad_lines:
                     raise

@@ -16,10 +16,10 @@ import dspy
 
 from regen.adapter import PlainAdapter
 from regen.choosing import choose
-from regen.citations import without_citations
+from regen.citations import attribution
 from regen.fence import fence, one_line
 from regen.judges import Progress
-from regen.judges.gather import each_document
+from regen.judges.gather import each_document, refuse_nothing
 from regen.quiet import cut_on_purpose
 from regen.readings import bare, best_sentence, content, grounding, group, is_none, is_reported, same_answer
 from regen.types import Claim, Document, Evidence, Judgement, Stance
@@ -71,10 +71,13 @@ class ContrastJudge(dspy.Module):
         if not claims or not documents:
             return Judgement()
         if exclusive and question and len(claims) > 1:
-            return self._rivals(claims, documents, question, progress)
-        if question:
-            return self._answers(claims, documents, question, progress)
-        return self._statements(claims, documents, progress)
+            found = self._rivals(claims, documents, question, progress)
+        elif question:
+            found = self._answers(claims, documents, question, progress)
+        else:
+            found = self._statements(claims, documents, progress)
+        refuse_nothing({item.document_id for item in found.evidence}, found.unjudged)
+        return found
 
     def _rivals(
         self, claims: Sequence[Claim], documents: Sequence[Document], question: str, progress: Progress | None
@@ -89,7 +92,7 @@ class ContrastJudge(dspy.Module):
                 answer = None if option is None else options[option]
                 for place, claim in enumerate(claims):
                     stance = _stance(option, {place})
-                    evidence.append(_evidence(claim, document, stance, confidence, answer, answer or ""))
+                    evidence.append(_evidence(claim, document, stance, confidence, answer, answer or "", question))
         return Judgement(evidence=evidence, unjudged=unjudged)
 
     def _answers(
@@ -101,7 +104,8 @@ class ContrastJudge(dspy.Module):
         readers = [document for document in documents if document.id in read and not is_none(read[document.id])]
         groups = group([read[document.id] for document in readers])[:MAX_ANSWERS]
         options = [min((read[readers[place].id] for place in places), key=len) for places in groups]
-        stated = {claim.id: self._stated(claim, question, options) for claim in claims}
+        said_of = {claim.id: attribution(claim.text) for claim in claims}
+        stated = {claim.id: self._stated(said_of[claim.id][1], question, options) for claim in claims}
         # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
         sides: dict[str, tuple[int | None, float]] = {}
         if options:
@@ -111,14 +115,20 @@ class ContrastJudge(dspy.Module):
         evidence = []
         failed_ids = {item.document_id for item in unjudged}
         judged = [document for document in documents if document.id not in failed_ids]
+        number_of = {document.id: number for number, document in enumerate(documents, 1)}
         for claim in claims:
+            sources, _ = said_of[claim.id]
             for document in judged if stated[claim.id] else ():
                 side, confidence = sides.get(document.id, (None, 1.0))
                 answer = options[side] if side is not None and side < len(options) else None
                 said = read[document.id] if answer and same_answer(read[document.id], answer) else answer or ""
                 if answer and grounding(said, f"{document.title} {document.text}") < GROUNDED:
                     side, answer = None, None
-                stance = _stance(None if answer is None else side, stated[claim.id], claim.text)
+                stance = _stance(None if answer is None else side, stated[claim.id])
+                # That one document says so, or some do, is not contradicted by others that say otherwise.
+                of_others = number_of[document.id] not in sources if sources else is_reported(claim.text)
+                if stance is Stance.CONTRADICTS and of_others:
+                    stance = Stance.IRRELEVANT
                 evidence.append(_evidence(claim, document, stance, confidence, answer, said, question))
         rest = self._statements([claim for claim in claims if not stated[claim.id]], judged, None)
         steps.end()
@@ -169,30 +179,32 @@ class ContrastJudge(dspy.Module):
 
         return self._once((fenced, question, *options), ask)
 
-    def _stated(self, claim: Claim, question: str, options: list[str]) -> set[int]:
+    def _stated(self, claim: str, question: str, options: list[str]) -> set[int]:
         """Which of the answers a claim states; an answer that is not among them yet is added."""
-        same = {place for place, option in enumerate(options) if same_answer(claim.text, option)}
+        same = {place for place, option in enumerate(options) if same_answer(claim, option)}
         if same:
             return same
-        answer = self._read(one_line(claim.text, 600), question)
-        if is_none(answer) or not content(answer) <= content(f"{claim.text} {question}"):
+        answer = self._read(one_line(claim, 600), question)
+        if is_none(answer) or not content(answer) <= content(f"{claim} {question}"):
             return set()
         same = {place for place, option in enumerate(options) if same_answer(answer, option)}
         if not same and len(options) < MAX_ANSWERS:
-            options.append(one_line(without_citations(claim.text), 160))
+            options.append(one_line(claim, 160))
             same = {len(options) - 1}
         return same
 
     def _once(self, asked: tuple[str, ...], ask: Callable[[], Out]) -> Out:
         """What was asked before, of the same model with the same prompt: a second answer is judged by it, too."""
         lm = self.read.lm or dspy.settings.lm
-        key = (id(lm), self.read.signature.instructions, repr(self.read.demos), *asked)
-        if key not in self._known:
-            if len(self._known) >= _KNOWN:
-                self._known.clear()
-            self._known[key] = ask()
-        known: Out = self._known[key]
-        return known
+        key = (lm, self.read.signature.instructions, repr(self.read.demos), *asked)
+        if key in (known := self._known):
+            found: Out = known[key]
+            return found
+        if len(known) >= _KNOWN:
+            # Another thread may still be looking into the old one.
+            self._known = known = {}
+        found = known[key] = ask()
+        return found
 
 
 def pick(scores: Sequence[float]) -> tuple[int | None, float]:
@@ -226,14 +238,13 @@ class _Steps:
             self.progress(self.total, self.total)
 
 
-def _stance(side: int | None, stated: set[int], claim: str = "") -> Stance:
+def _stance(side: int | None, stated: set[int]) -> Stance:
     """The stance of a document that gives the answer `side` towards a claim that states the answers `stated`."""
     if side is None:
         return Stance.IRRELEVANT
     if side in stated:
         return Stance.SUPPORTS
-    # That some say so, or once did, is not contradicted by those who say otherwise.
-    return Stance.IRRELEVANT if len(stated) > 1 or is_reported(claim) else Stance.CONTRADICTS
+    return Stance.IRRELEVANT if len(stated) > 1 else Stance.CONTRADICTS
 
 
 def _evidence(

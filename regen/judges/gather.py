@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
+from regen.errors import ConfigurationError, ProviderError
 from regen.judges import Progress
 from regen.models.failures import translate
 from regen.parallel import run_all
@@ -19,19 +20,18 @@ def each_document(
     """`work` on every document at the same time: what it gave, by document id, and those it failed for.
 
     Raises:
-        Exception: what `work` raised, when it failed for every document.
+        ConfigurationError: as soon as every document fails for a key or a setting: no other call would do better.
     """
-    results = run_all(work, documents, progress)
-    good = {
-        document.id: result
-        for document, result in zip(documents, results, strict=True)
-        if not isinstance(result, Exception)
-    }
-    failed = [
-        (document, result) for document, result in zip(documents, results, strict=True) if isinstance(result, Exception)
-    ]
-    if failed and not good:
-        raise failed[0][1]
-    return good, [
-        Unjudged(document_id=document.id, cause=str(translate(error)).rstrip(".")) for document, error in failed
-    ]
+    results = list(zip(documents, run_all(work, documents, progress), strict=True))
+    failed = {document.id: translate(result) for document, result in results if isinstance(result, Exception)}
+    good = {document.id: result for document, result in results if not isinstance(result, Exception)}
+    for error in failed.values():
+        if isinstance(error, ConfigurationError) and not good:
+            raise error
+    return good, [Unjudged(document_id=name, cause=str(error).rstrip(".")) for name, error in failed.items()]
+
+
+def refuse_nothing(judged: Collection[str], unjudged: Sequence[Unjudged]) -> None:
+    """Raises `ProviderError`, with the first cause, when no document at all could be judged."""
+    if unjudged and not judged:
+        raise ProviderError(f"No document could be judged: {unjudged[0].cause}.")

@@ -8,12 +8,16 @@ from typing import Any
 import dspy
 
 from regen.adapter import PlainAdapter
+from regen.choosing import again
 from regen.errors import ProviderError
 from regen.fence import fence, one_line
 from regen.judges import Progress
-from regen.judges.gather import each_document
+from regen.judges.gather import each_document, refuse_nothing
 from regen.types import Claim, Document, Evidence, Judgement, Stance
 from signatures import JudgeDocument, Verdict
+
+# New tokens that the verdict on one claim may take, its quote included.
+_TOKENS = 160
 
 
 class LMJudge(dspy.Module):
@@ -44,18 +48,24 @@ class LMJudge(dspy.Module):
             texts = [f'The answer to "{one_line(question, 400)}" is: {text}' for text in texts]
         numbered = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
 
+        number_of = {document.id: number for number, document in enumerate(documents, 1)}
+
         def one(document: Document) -> list[Evidence]:
-            return _evidence(self._verdicts(document, numbered, len(claims)), claims, document)
+            fenced = fence(document, number_of[document.id])
+            return _evidence(self._verdicts(fenced, numbered, len(claims)), claims, document)
 
         found, unjudged = each_document(one, documents, progress)
+        refuse_nothing(found, unjudged)
         return Judgement(evidence=[item for items in found.values() for item in items], unjudged=unjudged)
 
-    def _verdicts(self, document: Document, claims: str, count: int) -> list[Verdict]:
+    def _verdicts(self, fenced: str, claims: str, count: int) -> list[Verdict]:
+        lm = self.verdict.lm or dspy.settings.lm
+        room = max(lm.kwargs.get("max_tokens") or 0, _TOKENS * count)
         with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
             for attempt in range(2):
                 # A reply that misses a claim is asked for once more, a little warmer: at 0 it would come back the same.
-                config = {"temperature": 0.3, "rollout_id": attempt} if attempt else {}
-                verdicts: list[Verdict] = self.verdict(document=fence(document), claims=claims, config=config).verdicts
+                config = {**again(lm, attempt), "max_tokens": room} if "max_tokens" in lm.kwargs else again(lm, attempt)
+                verdicts: list[Verdict] = self.verdict(document=fenced, claims=claims, config=config).verdicts
                 if {verdict.claim for verdict in verdicts} >= set(range(1, count + 1)):
                     return verdicts
         raise ProviderError(f"the judge's reply left out some of the {count} claims, twice")
