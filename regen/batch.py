@@ -42,8 +42,8 @@ def finished(path: Path, key: str) -> set[str]:
             for line in file:
                 try:
                     item = json.loads(line) if line.strip() else None
-                except ValueError:
-                    if line.endswith(b"\n") or not line.startswith(b"{"):
+                except (ValueError, RecursionError):
+                    if line.endswith(b"\n") or not line.startswith((b'{"id"', b'{"question"')):
                         raise InputError(
                             f"{path} holds lines that are not JSON: name another file with --out."
                         ) from None

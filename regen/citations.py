@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from regen.types import Document
 
-_CITATION = re.compile(r"([ \t]*)\[\s*(\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*)\s*\]")
+_CITATION = re.compile(r"((?:(?<![ \t])[ \t]+)?)\[\s*(\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*)\s*\]")
 # Citations that are the subject of a sentence: "[1] says", "[2] (2024) and [3] state".
 _SAYS = (
     r"(?:also |both |all )?(?:say|state|report|announce|claim|note|confirm|repeat|write|give|said|wrote|gave)"
     r"(?:s|d|es|ed)?\b"
 )
-_SUBJECT = re.compile(rf"(?:\[\d{{1,3}}\](?:\s*\([^()]*\))?\s*(?:,|and|&)?\s*)+(?={_SAYS})", re.IGNORECASE)
+_SUBJECT = re.compile(rf"(?:\[\d{{1,3}}\](?:\s*\([^()]*\))?(?:\s*(?:,|and|&))?\s*)+(?={_SAYS})", re.IGNORECASE)
 _ATTRIBUTION = re.compile(rf"documents? (\d+(?:(?:, | and )\d+)*) {_SAYS}[ :]*(?:that\b)?", re.IGNORECASE)
 _PART = re.compile(r"(\d+)(?:\s*[-\u2013]\s*(\d+))?")
 

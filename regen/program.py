@@ -14,7 +14,7 @@ from regen.choosing import choose
 from regen.citations import attribution, check_citations, name_sources, without_citations
 from regen.conflict import Support, aggregate
 from regen.errors import ConfigurationError, InputError, ProviderError
-from regen.fence import fence_all, one_line
+from regen.fence import fence_all, harmless, one_line
 from regen.judges import Judge, make_judge
 from regen.models import gives_logprobs
 from regen.quotes import sentences
@@ -230,7 +230,7 @@ def find_claims(predictor: Any, response: str, question: str | None, warnings: l
     A weak model forgets some, and who said them. So a sentence that says who says something is one claim as it stands,
     and so is one with a number or a citation that the claims together don't cover.
     """
-    named = name_sources(response)
+    named = name_sources(harmless(response))
     texts = list(predictor(question=question, response=without_citations(named)).claims)
     for sentence in sentences(named):
         bare = without_citations(sentence)

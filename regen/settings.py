@@ -83,6 +83,8 @@ def load(flags: Mapping[str, Any] | None = None) -> Settings:
         raise ConfigurationError(f"Setting {name!r} (from {source}) is not valid: {first['msg']}.") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"The config file {config_file()} is not valid TOML: {error}.") from None
+    except RecursionError:
+        raise ConfigurationError(f"The config file {config_file()} is nested too deep.") from None
 
 
 def origins(flags: Mapping[str, Any] | None = None) -> dict[str, str]:

@@ -5,16 +5,31 @@ from __future__ import annotations
 from typing import Literal
 
 import dspy
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 
 class Verdict(BaseModel):
-    """One document's stance towards one claim."""
+    """One document's stance towards one claim; lenient towards how models write that there is no quote."""
 
     claim: int = Field(description="number of the claim")
     quote: str = Field(description="the words of the document that show it, copied exactly; empty if irrelevant")
     stance: Literal["supports", "partially supports", "contradicts", "irrelevant"]
-    confidence: float = Field(ge=0, le=1, description="probability that this stance is right")
+    confidence: float | None = Field(description="probability from 0 to 1 that this stance is right")
+
+    @field_validator("quote", mode="before")
+    @classmethod
+    def _no_quote(cls, quote: object) -> object:
+        return "" if quote is None else quote
+
+    @field_validator("stance", mode="before")
+    @classmethod
+    def _lower_case(cls, stance: object) -> object:
+        return stance.strip().lower() if isinstance(stance, str) else stance
+
+    @field_validator("confidence", mode="after")
+    @classmethod
+    def _in_range(cls, confidence: float | None) -> float | None:
+        return confidence if confidence is not None and 0 <= confidence <= 1 else None
 
 
 class JudgeDocument(dspy.Signature):

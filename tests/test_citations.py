@@ -83,3 +83,9 @@ def test_a_text_without_its_citations_keeps_everything_else() -> None:
 )
 def test_citations_that_are_the_subject_are_named(text: str, named: str) -> None:
     assert name_sources(text) == named
+
+
+@pytest.mark.parametrize("text", [" ".join(f"[{number}]" for number in range(60)) + " x", "5" + " " * 200_000 + "."])
+def test_no_text_makes_the_search_for_citations_run_away(text: str) -> None:
+    """With a pattern that can split its text in many ways, either would run for hours."""
+    assert without_citations(name_sources(text)).split()

@@ -65,7 +65,8 @@ def test_python_example_runs(scripted_lm, monkeypatch: pytest.MonkeyPatch, capsy
         quote = "The API allows 100 requests a minute." if stance == "supports" else "now allows 500 requests a minute"
         return f'{{"verdicts": [{{"claim": 1, "quote": "{quote}", "stance": "{stance}", "confidence": 0.9}}]}}'
 
-    monkeypatch.setattr(dspy, "LM", lambda model: scripted_lm(reply, model=model))
+    lm = scripted_lm(reply)
+    monkeypatch.setattr(dspy, "LM", lambda model: lm)
     code = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert code
     exec(compile(code.group(1), "README.md", "exec"), {})

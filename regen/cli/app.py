@@ -119,7 +119,7 @@ def _load_keys(file: Path) -> None:
 
         try:
             values = dotenv_values(file)
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise ConfigurationError(f"The file .env in this folder cannot be read: {error}.") from None
         for name, value in values.items():
             if value is not None and not name.startswith("REGEN_"):

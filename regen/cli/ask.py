@@ -54,7 +54,7 @@ def ask(
         raise InputError("--out goes with --file.")
     if question is not None and not options.is_text(question):
         raise InputError("The question is empty, or not text: ask something.")
-    if question is None and file is None and (json or not sys.stdin.isatty()):
+    if question is None and file is None and (json or sys.stdin is None or not sys.stdin.isatty()):
         raise InputError("There is no question: give one, or a file of them with --file.")
     if choice is not None and (len(set(choice)) < 2 or not all(map(options.is_text, choice))):
         raise InputError("Give --choice at least twice, with different answers, or not at all.")

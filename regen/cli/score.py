@@ -137,6 +137,8 @@ class _Scoring:
             complain(f"{bad} bad {'line was' if bad == 1 else 'lines were'} skipped.")
         if not items:
             raise InputError(f"There is no response in {path}.")
+        if out and out.exists() and out.samefile(path):
+            raise InputError(f"{out} is what is to be scored: name another file with --out.")
         done = finished(out, "id") if out else set()
         left = [item for item in items if item[0] not in done]
         if not left:
@@ -190,6 +192,8 @@ def _item(path: Path, number: int, line: str) -> tuple[str, str, list[Document],
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the line"
         raise InputError(f"{path}, line {number}: {place}: {first['msg']}.") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{path}, line {number}: a number is too long, or it is nested too deep.") from None
     if not given.response.strip():
         raise InputError(f"{path}, line {number}: the response is empty.")
     if not documents:

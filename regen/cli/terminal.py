@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,9 @@ _SAY_SECONDS = 30.0  # between two lines about a batch, where nothing is live
 
 def console(*, stderr: bool = False) -> Console:
     """A console that takes nothing for markup, emoji codes or links."""
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    # COLUMNS=0, as some pseudo-terminals set it, would leave no room for a word.
+    width = None if os.environ.get("COLUMNS") != "0" else 80
+    return Console(stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
 
 
 def complain(error: BaseException | str) -> None:

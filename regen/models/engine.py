@@ -62,7 +62,8 @@ class _Endpoint:
         self.timeout = timeout
         self.key_variable = key_variable
         self.gives_logprobs = gives_logprobs
-        self._api_key = api_key or (os.environ.get(key_variable) if key_variable else None)
+        # A key read from a file often ends in a line end, which no header can hold.
+        self._api_key = (api_key or (os.environ.get(key_variable, "") if key_variable else "")).strip() or None
         self._slots = slots
         self._closed = False
 

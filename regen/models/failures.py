@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from regen.errors import ConfigurationError, ProviderError, RegenError
 from regen.models import wire
-from regen.models.choice import LITELLM_KEYS
+from regen.models.choice import LITELLM_KEYS, PROVIDERS
 from regen.quiet import import_dspy
 
 
@@ -85,4 +87,7 @@ def _key_variable(exc: BaseException, model: str) -> str:
 def _detail(exc: BaseException) -> str:
     # lm15 appends advice for programmers below an empty line.
     said = (getattr(exc, "message", "") or str(exc)).partition("\n\n")[0]
-    return wire.scrub(" ".join(said.split()), None).rstrip(".") or type(exc).__name__
+    text = " ".join(said.split())
+    for variable in {*LITELLM_KEYS.values(), "REGEN_API_KEY", *(provider.key_variable or "" for provider in PROVIDERS)}:
+        text = wire.scrub(text, os.environ.get(variable))
+    return text.rstrip(".") or type(exc).__name__

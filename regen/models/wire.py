@@ -18,13 +18,19 @@ _TOO_LONG = re.compile(
 # What keys of the known providers look like: some providers repeat a part of the key in their error.
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|hf|AIza)[-_]?[\w*.-]{12,}")
 _DETAIL_CHARACTERS = 400
+LONGEST_WAIT = 60.0
 # Below this it is a placeholder ("EMPTY", "none"), and taking it out would only garble the text.
 _SHORTEST_KEY = 8
 
 
 def without_credentials(url: str) -> str:
     """The address without user, password, query and fragment, any of which can hold a secret."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "(not an address)"
+    if not parts.netloc:
+        return url.rpartition("@")[2]
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
@@ -131,7 +137,9 @@ def error(exc: Exception, base_url: str, *, api_key: str | None, key_variable: s
         if isinstance(mapped, AuthError):
             mapped.env_keys = (key_variable,) if key_variable else ()
         mapped.request_id = exc.request_id
-        mapped.retry_after = retry_after_seconds(exc.response.headers.get("retry-after"))
+        wait = retry_after_seconds(exc.response.headers.get("retry-after"))
+        # DSPy waits as long as it is told to, and says nothing meanwhile.
+        mapped.retry_after = wait if wait is None else min(wait, LONGEST_WAIT)
         return mapped
     if isinstance(exc, openai.APIError):
         return ProviderError(scrub(str(exc.message), api_key), provider=address)
@@ -147,7 +155,9 @@ def _as_unknown_model(mapped: Any) -> Any:
 def scrub(text: str, api_key: str | None) -> str:
     """`text` with the key, and what looks like a key, taken out; cut to a length fit for an error."""
     if api_key and len(api_key) >= _SHORTEST_KEY:
-        text = text.replace(api_key, "[key]")
+        # Also as Python and JSON write it, where it holds a quote or a backslash.
+        for written in (api_key, repr(api_key)[1:-1], json.dumps(api_key)[1:-1]):
+            text = text.replace(written, "[key]")
     text = _KEY_LIKE.sub("[key]", text)
     return text if len(text) <= _DETAIL_CHARACTERS else text[:_DETAIL_CHARACTERS] + "…"
 

@@ -200,7 +200,7 @@ def test_an_endpoint_that_is_down_ends_in_one_sentence(
 def test_a_judge_that_gets_no_verdicts_ends_in_one_sentence(cli: Any, model: FakeModel) -> None:
     ended = cli("ask", QUESTION, "--judge", "lm")
     assert ended.code == 4
-    assert ended.err.startswith("regen: The model's answer does not have the fields that were asked for")
+    assert ended.err.startswith("regen: No document could be judged: The model's answer does not have the fields")
 
 
 @pytest.mark.parametrize(

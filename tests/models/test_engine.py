@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fake_openai import KEY, Endpoint, Reply, completion, stream_of
 
-from regen.models import limit
+from regen.models import limit, wire
 from regen.models.engine import AsyncOpenAIEngine, OpenAIEngine
 from regen.quiet import import_dspy
 
@@ -297,3 +297,24 @@ def test_closed_engine_answers_no_more(endpoint: Endpoint) -> None:
     closed.close()
     with pytest.raises(lm15.ConfigurationError):
         closed.complete(request())
+
+
+def test_retry_after_of_hours_is_not_waited_for(endpoint: Endpoint) -> None:
+    endpoint.replies = [Reply(failure("Slow down"), status=429, headers={"Retry-After": "99999"})]
+    with pytest.raises(lm15.RateLimitError) as caught:
+        engine(endpoint).complete(request())
+    assert caught.value.retry_after == wire.LONGEST_WAIT
+
+
+@pytest.mark.parametrize("key", ["back\\slash-and-'quote'", "secret-key-0123"])
+def test_a_key_is_taken_out_however_it_is_written(key: str) -> None:
+    for written in (key, repr(key), json.dumps(key)):
+        assert key[:6] not in wire.scrub(f"refused {written}", key)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [("http://[abc", "(not an address)"), ("user:pass@host/v1", "host/v1"), ("http://u:p@h/v1?k=1", "http://h/v1")],
+)
+def test_credentials_are_taken_out_of_any_address(address: str, shown: str) -> None:
+    assert wire.without_credentials(address) == shown
