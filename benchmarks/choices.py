@@ -32,9 +32,9 @@ def ramdocs(rows: list[dict[str, Any]]) -> Iterator[tuple[str, str, str, list[st
 
 
 def conflict_nq(rows: list[dict[str, Any]]) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Items of ConflictNQ: real and counterfactual passages, in an order drawn by the item's id."""
+    """Items of ConflictNQ, one real passage against one counterfactual, in an order drawn by the item's id."""
     for row in rows:
-        texts = [part["passage"] for part in [*row["real_passages"], *row["fake_passages"]]]
+        texts = [row["real_passages"][0]["passage"], row["fake_passages"][0]["passage"]]
         random.Random(row["id"]).shuffle(texts)
         yield row["cleaned_question"], row["real_short_answer"], row["fake_short_answer"], texts
 
