@@ -212,8 +212,10 @@ def keep_better(
         return Decision(kept="first", reason="the regenerated answer makes no claim that can be checked")
     if {item.document_id for item in after.unjudged} - {item.document_id for item in before.unjudged}:
         return Decision(kept="first", reason="not every document could be judged for the regenerated answer")
-    if after.cs_r > before.cs_r or (after.cs_r == before.cs_r and contradicted[1] > contradicted[0]):
+    if after.cs_r > before.cs_r:
         return Decision(kept="first", reason=f"more documents contradict the regenerated answer ({scores})")
+    if after.cs_r == before.cs_r and contradicted[1] > contradicted[0]:
+        return Decision(kept="first", reason=f"more of the regenerated answer's claims are contradicted ({scores})")
     supported = [any(report.sides(claim.id)[0] for claim in report.claims) for report in (before, after)]
     if supported[0] and not supported[1]:
         return Decision(kept="first", reason=f"no document supports the regenerated answer ({scores})")
