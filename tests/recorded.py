@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,5 +63,10 @@ def _plain_request(request):  # type: ignore[no-untyped-def]
 
 
 def _plain_response(response):  # type: ignore[no-untyped-def]
+    """Keeps of a response its kind and its body, where llama.cpp gives the model's file as a path of this machine."""
     kind = response["headers"].get("Content-Type") or response["headers"].get("content-type") or []
-    return {**response, "headers": {"Content-Type": kind}}
+    body = response["body"]["string"]
+    text = body.decode() if isinstance(body, bytes) else body
+    text = re.sub(r'("model":")[^"]*/', r"\1", text)
+    string = text.encode() if isinstance(body, bytes) else text
+    return {**response, "headers": {"Content-Type": kind}, "body": {"string": string}}
