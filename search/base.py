@@ -1,14 +1,38 @@
-"""The one interface of every search provider, and how a provider is found by its name."""
+"""The one interface of every search provider, how one is found by its name, and how it is made."""
 
 from __future__ import annotations
 
+from datetime import date
 from importlib.metadata import entry_points
-from typing import Protocol, runtime_checkable
+from pathlib import Path
+from typing import Literal, Protocol, Self, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
-from regen.errors import ConfigurationError
+from regen.errors import ConfigurationError, RegenError
+from regen.paths import config_file
 from regen.types import Document
+
+Failure = Literal["credentials", "quota", "unavailable", "bad reply"]
+
+
+class SearchError(RegenError):
+    """A search that failed for good. No match is no failure: that is an empty result.
+
+    `kind` says why: `credentials` are missing or refused (exit code 3), the `quota` is used up, the provider is
+    `unavailable` (down, out of time, or too busy after every try), or its `bad reply` cannot be read (exit code 4).
+    """
+
+    def __init__(self, message: str, kind: Failure) -> None:
+        super().__init__(message)
+        self.kind: Failure = kind
+        self.exit_code = 3 if kind == "credentials" else 4
 
 
 class SearchResults(BaseModel):
@@ -18,6 +42,41 @@ class SearchResults(BaseModel):
 
     documents: list[Document] = []
     warnings: list[str] = []
+
+
+class SearchOptions(BaseModel):
+    """What a user asks of a search beside the query. A provider takes what means something to it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    docs: Path | None = None
+    recorded: Path | None = None
+    sites: tuple[str, ...] = ()
+    exclude_sites: tuple[str, ...] = ()
+    since: date | None = None
+    timeout: float = 20.0
+    retries: int = 3
+
+
+class ProviderSettings(BaseSettings):
+    """Base of a provider's own settings: keys and addresses, by their usual names.
+
+    A field `brave_api_key` is read from the environment variable BRAVE_API_KEY, else from `.env`, else from
+    `brave_api_key` in the config file.
+    """
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls, config_file())
 
 
 @runtime_checkable
@@ -34,9 +93,23 @@ class SearchProvider(Protocol):
         Raises:
             InputError: what the user pointed it at cannot be searched.
             ConfigurationError: a setting or credential is missing or wrong.
-            ProviderError: the provider failed for good.
+            SearchError: the provider failed for good.
         """
         ...
+
+    @classmethod
+    def configured(cls, options: SearchOptions) -> Self:
+        """The provider as the settings and `options` want it. Asks nothing of the network.
+
+        Raises:
+            ConfigurationError: a setting or credential is missing; the sentence says which, and where to get it.
+        """
+        ...
+
+
+def provider_names() -> list[str]:
+    """The names of all providers that are installed."""
+    return sorted(point.name for point in entry_points(group="regen.search"))
 
 
 def provider_class(name: str) -> type[SearchProvider]:

@@ -15,7 +15,7 @@ from typing import TypeVar
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.paths import cache_dir
 from regen.types import Document
-from search.base import SearchResults
+from search.base import SearchOptions, SearchResults
 from search.folder import READABLE, Listing, listing
 from search.index import Hit, Index
 from search.store import Passage, Store, wipe
@@ -40,6 +40,13 @@ class LocalSearch:
         self.folder = folder
         self._cache = cache
         self._mended: list[str] = []  # a warning for each time that damage was found, kept for the next search
+
+    @classmethod
+    def configured(cls, options: SearchOptions) -> LocalSearch:
+        """See `search.base.SearchProvider`."""
+        if options.docs is None:
+            raise ConfigurationError("The search provider local needs a folder of documents: name one with --docs.")
+        return cls(options.docs)
 
     def prepare(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Bring the index up to date. `progress` gets how many files were read, and how many there are to read.
