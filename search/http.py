@@ -24,7 +24,7 @@ _TRANSIENT = frozenset({408, 500, 502, 503, 504})
 Classify = Callable[[int, str], Failure | None]
 
 
-class _Retry(Exception):
+class _RetryableError(Exception):
     """A failure that may pass, with the seconds that the provider asks to wait for."""
 
     def __init__(self, error: SearchError, wait: float | None = None) -> None:
@@ -104,7 +104,7 @@ class HttpClient:
             return self._attempt(method, url, given, body, dict(headers or {}), classify)
 
         retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(_Retry),
+            retry=tenacity.retry_if_exception_type(_RetryableError),
             stop=tenacity.stop_after_attempt(self.retries + 1),
             wait=_wait,
             sleep=self._sleep,
@@ -112,7 +112,7 @@ class HttpClient:
         )
         try:
             return retrying(attempt)
-        except _Retry as failed:
+        except _RetryableError as failed:
             raise failed.error from None
 
     def bad_reply(self, detail: str) -> SearchError:
@@ -139,9 +139,9 @@ class HttpClient:
             ):
                 content = _content(reply)
         except httpx2.TimeoutException:
-            raise _Retry(self._unavailable(f"no answer within {self.timeout:g} seconds")) from None
+            raise _RetryableError(self._unavailable(f"no answer within {self.timeout:g} seconds")) from None
         except httpx2.TransportError as error:
-            raise _Retry(self._unavailable(str(error) or type(error).__name__)) from None
+            raise _RetryableError(self._unavailable(str(error) or type(error).__name__)) from None
         except (httpx2.InvalidURL, httpx2.HTTPError) as error:
             raise self.bad_reply(str(error) or type(error).__name__) from None
         if content is None:
@@ -149,7 +149,7 @@ class HttpClient:
         status = reply.status_code
         if 200 <= status < 300:
             return status, content
-        said = one_line(content.decode("utf-8", "replace"), 200)
+        said = one_line(content.decode("utf-8", "replace"))
         kind = classify(status, content.decode("utf-8", "replace")) if classify else None
         raise self._failed(status, said, kind, _retry_after(reply.headers.get("retry-after")))
 
@@ -165,10 +165,10 @@ class HttpClient:
                 "quota",
             )
             patient = status == _BUSY and (wait is None or wait <= LONGEST_WAIT)
-            return _Retry(error, wait) if patient else error
+            return _RetryableError(error, wait) if patient else error
         if status in _TRANSIENT:
             patient = wait is None or wait <= LONGEST_WAIT
-            return _Retry(self._unavailable(detail), wait) if patient else self._unavailable(detail)
+            return _RetryableError(self._unavailable(detail), wait) if patient else self._unavailable(detail)
         if kind == "unavailable":
             return self._unavailable(detail)
         return self.bad_reply(detail)
@@ -188,7 +188,7 @@ class HttpClient:
 
 def _wait(state: tenacity.RetryCallState) -> float:
     failed = state.outcome.exception() if state.outcome else None
-    asked = failed.wait if isinstance(failed, _Retry) else None
+    asked = failed.wait if isinstance(failed, _RetryableError) else None
     return asked if asked is not None else tenacity.wait_random_exponential(multiplier=0.5, max=20.0)(state)
 
 

@@ -22,4 +22,4 @@ def canonical(url: str) -> str:
     host = (parts.hostname or "").removeprefix("www.").removeprefix("m.")
     host = f"[{host}]" if ":" in host else host
     place = f"{host}:{port}" if port and port not in (80, 443) else host
-    return parts._replace(scheme="https", netloc=place, path=parts.path.rstrip("/")).geturl()
+    return parts._replace(scheme="https", netloc=place, path=parts.path.rstrip("/"), fragment="").geturl()
