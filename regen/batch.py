@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, Self, TextIO, TypeVar
 
-from regen.errors import InputError
+from regen.errors import ConfigurationError, InputError, RegenError
+from regen.output import failure
+from regen.paths import cache_dir
+from regen.types import Record
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+Item = TypeVar("Item")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -50,7 +59,7 @@ def finished(path: Path, key: str) -> set[str]:
                     file.truncate(whole)
                     break
                 whole += len(line)
-                if isinstance(item, dict) and "error" not in item and item.get(key) is not None:
+                if isinstance(item, dict) and _is_result(item) and item.get(key) is not None:
                     done.add(str(item[key]))
                 if not line.endswith(b"\n"):
                     # Only the line's end was lost: without one, the next result would stand on the same line.
@@ -62,17 +71,75 @@ def finished(path: Path, key: str) -> set[str]:
     return done
 
 
+def _is_result(item: dict[str, Any]) -> bool:
+    """Whether a line holds what was asked for: neither an error nor an answer that could not be checked."""
+    scores = item.get("scores", {"initial": True})
+    return "error" not in item and isinstance(scores, dict) and scores.get("initial") is not None
+
+
+def run(
+    items: Sequence[tuple[str, Item]],
+    work: Callable[[Item], tuple[Record, int]],
+    lines: Lines,
+    *,
+    key: Literal["id", "question"],
+    begin: Callable[[int, int], None],
+    complain: Callable[[str], None],
+) -> int:
+    """`work` on every item, one after another, each result written before the next item begins.
+
+    Args:
+        items: Each with its name, which stands in its line of output as `key`.
+        work: Gives what to write, and the exit code that it ends with.
+        lines: Where it is written.
+        key: What an item's name is called.
+        begin: Called with the number of an item, from 1, and how many there are.
+        complain: Called with a sentence on each item that failed.
+
+    Returns:
+        The exit code of the last item that did not end with 0, else 0.
+
+    Raises:
+        ConfigurationError: at once, since no other item would fare better.
+    """
+    code = 0
+    for number, (name, item) in enumerate(items, 1):
+        begin(number, len(items))
+        try:
+            result, ended = work(item)
+            lines.write(result)
+            code = ended or code
+        except ConfigurationError:
+            raise
+        except RegenError as error:
+            code = error.exit_code
+            lines.write(failure(error, **{key: name}))
+            complain(f"{name}: {error}")
+    return code
+
+
 class Lines:
-    """Where the results of a batch go: a file that is added to, or standard output."""
+    """Where the results of a batch go: a file that is added to by one process at a time, or standard output.
+
+    Raises:
+        InputError: the file cannot be written, or another process is adding to it.
+    """
 
     def __init__(self, path: Path | None, stdout: TextIO) -> None:
+        self._lock = _lock(path) if path else None
         try:
             self._file: TextIO = path.open("a", encoding="utf-8") if path else stdout
         except OSError as error:
             raise InputError(f"{path} cannot be written: {error.strerror}.") from None
         self._keep = path is not None
 
-    def write(self, item: Any) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write(self, item: Record) -> None:
         """Writes one pydantic object as a line, and sees it to the disk before it returns."""
         self._file.write(item.model_dump_json() + "\n")
         self._file.flush()
@@ -83,3 +150,21 @@ class Lines:
         """Closes the file."""
         if self._keep:
             self._file.close()
+        if self._lock:
+            self._lock.release()
+
+
+def _lock(path: Path) -> BaseFileLock:
+    from filelock import FileLock, Timeout
+
+    folder = cache_dir() / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
+    lock = FileLock(folder / name)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise InputError(
+            f"Another process is adding to {path}: wait for it, or name another file with --out."
+        ) from None
+    return lock

@@ -74,7 +74,7 @@ def aggregate(
             unverified.append(claim.id)
 
     known = sorted(unjudged.values(), key=lambda item: document_order.get(item.document_id, len(document_order)))
-    warnings = [f"Document {item.document_id} was not judged: {item.cause}." for item in known]
+    warnings = _not_judged(known)
     warnings += [
         f"Document {name}: {dropped[name]} of its stances came without a quote found in it, and count as irrelevant."
         for name in sorted(dropped, key=lambda name: document_order[name])
@@ -89,6 +89,18 @@ def aggregate(
         unjudged=known,
         warnings=warnings,
     )
+
+
+def _not_judged(unjudged: Sequence[Unjudged]) -> list[str]:
+    by_cause: dict[str, list[str]] = {}
+    for item in unjudged:
+        by_cause.setdefault(item.cause, []).append(item.document_id)
+    return [
+        f"Document {ids[0]} was not judged: {cause}."
+        if len(ids) == 1
+        else f"Documents {', '.join(ids)} were not judged: {cause}."
+        for cause, ids in by_cause.items()
+    ]
 
 
 def _check(item: Evidence, text: str, support: Support, check_quotes: bool) -> Evidence:

@@ -87,7 +87,7 @@ def _side(
 
 def _given(item: DocumentAnswer, numbers: Mapping[str, int]) -> str:
     cited = "".join(f"[{numbers[document_id]}]" for document_id in item.document_ids)
-    return f"{one_line(item.answer, 120)} {cited} ({len(item.document_ids)})"
+    return f"{cited} {one_line(item.answer, 120)}"
 
 
 def _rule(

@@ -33,15 +33,15 @@ class RoundOutput(Record):
     feedback: str
     answer: str
     choice: int | None
-    scores: Scores
+    scores: Scores | None
     decision: Decision
 
 
 class InitialAndFinal(Record):
-    """The scores of the first answer and of the one that was kept."""
+    """The scores of the first answer and of the one that was kept; null where no document could be judged."""
 
-    initial: Scores
-    final: Scores
+    initial: Scores | None
+    final: Scores | None
 
 
 class AskOutput(Record):
@@ -153,8 +153,8 @@ def schema(of: Literal["ask", "score"]) -> dict[str, Any]:
     return types[of].json_schema(mode="serialization")
 
 
-def _scores(report: ConflictReport) -> Scores:
-    return Scores(cs_c=report.cs_c, cs_r=report.cs_r)
+def _scores(report: ConflictReport) -> Scores | None:
+    return Scores(cs_c=report.cs_c, cs_r=report.cs_r) if report.judged else None
 
 
 def _claims(report: ConflictReport) -> list[ClaimOutput]:

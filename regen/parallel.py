@@ -17,12 +17,15 @@ _THREADS = 32
 
 
 def run_all(
-    work: Callable[[Item], Out], items: Sequence[Item], progress: Callable[[int, int], None] | None = None
+    work: Callable[[Item], Out],
+    items: Sequence[Item],
+    expected: tuple[type[Exception], ...],
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Out | Exception]:
     """`work` on every item, in DSPy's context of the caller; results in the order of `items`.
 
-    An item whose work raised gives its exception in place of a result. An interrupt drops what hasn't begun, and
-    goes on upwards.
+    An item whose work raised one of `expected` gives its exception in place of a result. Any other exception, and an
+    interrupt, drops what hasn't begun and goes on upwards.
     """
 
     def one(item: Item) -> Out:
@@ -38,9 +41,12 @@ def run_all(
         futures = {pool.submit(contextvars.copy_context().run, one, item): place for place, item in enumerate(items)}
         for done, future in enumerate(as_completed(futures), 1):
             error = future.exception()
-            if error is not None and not isinstance(error, Exception):
+            if error is None:
+                results[futures[future]] = future.result()
+            elif isinstance(error, expected):
+                results[futures[future]] = error
+            else:
                 raise error
-            results[futures[future]] = future.result() if error is None else error
             if progress:
                 progress(done, len(items))
     finally:

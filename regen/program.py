@@ -17,6 +17,7 @@ from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.fence import fence_all, harmless, one_line
 from regen.judges import Judge, make_judge
 from regen.models import gives_logprobs
+from regen.models.failures import expected, translate
 from regen.quotes import sentences
 from regen.readings import content, is_reported
 from regen.types import (
@@ -30,6 +31,7 @@ from regen.types import (
     Judgement,
     Result,
     Round,
+    Unjudged,
 )
 from regen.usage import metered
 from search.base import SearchProvider
@@ -175,6 +177,22 @@ class Regen(dspy.Module):
         """The context in which claims are found and judged."""
         return dspy.context(lm=self.judge_lm or dspy.settings.lm)
 
+    def judged(self, judge: Callable[[], Judgement], documents: Sequence[Document]) -> Judgement:
+        """What `judge` finds; where the model fails, every document is unjudged: an answer is never lost for that.
+
+        Raises:
+            ConfigurationError: a key or a setting is wrong, so that no other call would do better.
+        """
+        try:
+            with self.judging():
+                return judge()
+        except expected() as error:
+            cause = translate(error)
+            if not isinstance(cause, ProviderError):
+                raise cause from error
+            why = str(cause).rstrip(".")
+            return Judgement(unjudged=[Unjudged(document_id=document.id, cause=why) for document in documents])
+
 
 def check_ids(documents: Sequence[Document]) -> None:
     """Raises InputError where two documents have the same id."""
@@ -274,16 +292,20 @@ class _Writing:
 
     def score(self, answer: Answer, step: Step) -> ConflictReport:
         program = self.program
-        with program.judging():
+        claims: list[Claim] = []
+
+        def judge() -> Judgement:
             program.step("finding claims")
-            claims = find_claims(program.claims, answer.text, self.question, self.warnings)
+            claims.extend(find_claims(program.claims, answer.text, self.question, self.warnings))
             program.step(step)
-            judgement = program.judge.judge(
+            return program.judge.judge(
                 claims,
                 self.documents,
                 question=self.question,
                 progress=lambda done, total: program.step(step, done, total),
             )
+
+        judgement = program.judged(judge, self.documents)
         report = aggregate(
             claims, self.documents, judgement, support=program.support, check_quotes=program.check_quotes
         )
@@ -319,14 +341,17 @@ class _Choosing:
         program = self.program
         if self.judgement is None:
             program.step(step)
-            with program.judging():
-                self.judgement = program.judge.judge(
+
+            def judge() -> Judgement:
+                return program.judge.judge(
                     self.claims,
                     self.documents,
                     question=self.question,
                     exclusive=True,
                     progress=lambda done, total: program.step(step, done, total),
                 )
+
+            self.judgement = program.judged(judge, self.documents)
             self.document_answers = answers_of(self.judgement, self.documents)
         assert answer.choice is not None
         claim = self.claims[answer.choice]
@@ -344,11 +369,10 @@ class _Choosing:
 
 def answers_of(judgement: Judgement, documents: Sequence[Document]) -> list[DocumentAnswer]:
     """The answers that documents themselves give, as far as the judge read them, those of most documents first."""
-    by_document = {item.document_id: item.answer for item in judgement.evidence if item.answer is not None}
     groups: dict[str, list[str]] = {}
     for document in documents:
-        if document.id in by_document:
-            groups.setdefault(str(by_document[document.id]), []).append(document.id)
+        if document.id in judgement.answers:
+            groups.setdefault(judgement.answers[document.id], []).append(document.id)
     return [
         DocumentAnswer(answer=answer, document_ids=ids)
         for answer, ids in sorted(groups.items(), key=lambda item: -len(item[1]))
@@ -367,6 +391,8 @@ def _decision(rounds: Sequence[Round], first: ConflictReport) -> Decision:
         return kept[-1]
     if rounds:
         return rounds[-1].decision
+    if not first.judged:
+        return Decision(kept="first", reason="it could not be checked against the documents")
     if any(first.sides(claim.id)[1] for claim in first.claims):
         return Decision(kept="first", reason="no regeneration was asked for")
     reason = "no document contradicts it" if first.claims else "it makes no claim that can be checked"

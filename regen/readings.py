@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from regen.quotes import sentences
@@ -88,6 +88,15 @@ def group(answers: Sequence[str]) -> list[list[int]]:
         else:
             home.append(place)
     return sorted(groups, key=lambda places: (-len(places), places[0]))
+
+
+def agreed(answers: Mapping[str, str]) -> dict[str, str]:
+    """The same answers by the same keys, those that agree in the same words: the shortest of them."""
+    names = list(answers)
+    groups = group([answers[name] for name in names])
+    shortest = [min((answers[names[place]] for place in places), key=len) for places in groups]
+    found = {names[place]: said for places, said in zip(groups, shortest, strict=True) for place in places}
+    return {name: found[name] for name in names}
 
 
 def content(text: str) -> frozenset[str]:

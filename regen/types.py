@@ -64,9 +64,6 @@ class Evidence(Record):
     quote: str = Field(default="", description="Copied from the document, and checked to stand in it.")
     confidence: float | None = Field(default=None, ge=0, le=1, description="The judge's probability of the stance.")
     partial: bool = Field(default=False, description="Supports only part of the claim.")
-    answer: str | None = Field(
-        default=None, description="What the document itself answers to the claim's question, where the judge read it."
-    )
 
 
 class Unjudged(Record):
@@ -77,10 +74,14 @@ class Unjudged(Record):
 
 
 class Judgement(Record):
-    """What a judge returns: its evidence, and what it could not judge."""
+    """What a judge returns: its evidence, what it could not judge, and what documents answer themselves."""
 
     evidence: list[Evidence] = []
     unjudged: list[Unjudged] = []
+    answers: dict[str, str] = Field(
+        default={},
+        description="What a document itself answers to the question, by its id; the same words where agreed.",
+    )
 
 
 class ConflictReport(Record):
@@ -96,6 +97,11 @@ class ConflictReport(Record):
     unverified: list[str] = Field(default=[], description="Ids of the claims with D+ and D- both empty.")
     unjudged: list[Unjudged] = []
     warnings: list[str] = []
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is any evidence: without it, its scores say nothing about a response that makes claims."""
+        return bool(self.evidence) or not self.unjudged
 
     def sides(self, claim_id: str) -> tuple[list[Evidence], list[Evidence]]:
         """The evidence of D+ and of D- for one claim, in the order of the report."""

@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
-from regen.batch import Lines, finished, read_lines
-from regen.errors import InputError
+from regen.batch import Lines, finished, read_lines, run
+from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
+from regen.types import Record
 
 
-class Item(BaseModel):
+class Item(Record):
     id: str
 
 
@@ -119,3 +119,36 @@ def test_without_a_file_lines_go_to_standard_output_which_stays_open() -> None:
     lines.write(Item(id="a"))
     lines.close()
     assert stdout.getvalue() == '{"id":"a"}\n'
+
+
+def test_only_one_process_at_a_time_adds_to_a_file(out: Path) -> None:
+    with Lines(out, io.StringIO()), pytest.raises(InputError, match=r"Another process is adding to .*out\.jsonl"):
+        Lines(out, io.StringIO())
+    Lines(out, io.StringIO()).close()
+
+
+def batch(out: Path, fails: dict[str, RegenError]) -> tuple[int, list[str]]:
+    def work(name: str) -> tuple[Record, int]:
+        if name in fails:
+            raise fails[name]
+        return Item(id=name), 0
+
+    said: list[str] = []
+    with Lines(out, io.StringIO()) as lines:
+        code = run([(n, n) for n in "abc"], work, lines, key="id", begin=lambda *_: None, complain=said.append)
+    return code, said
+
+
+def test_an_item_that_failed_is_a_line_and_the_others_go_on(out: Path) -> None:
+    code, said = batch(out, {"b": ProviderError("It went away.")})
+    assert (code, said) == (4, ["b: It went away."])
+    first, second, third = (json.loads(line) for line in out.read_text().splitlines())
+    assert (first["id"], second["id"], third["id"]) == ("a", "b", "c")
+    assert second["error"] == {"message": "It went away.", "exit_code": 4}
+    assert finished(out, "id") == {"a", "c"}
+
+
+def test_a_wrong_setting_ends_the_batch_at_once(out: Path) -> None:
+    with pytest.raises(ConfigurationError):
+        batch(out, {"b": ConfigurationError("The key is wrong.")})
+    assert finished(out, "id") == {"a"}

@@ -103,6 +103,22 @@ def test_verdicts_become_evidence(scripted_lm: MakeLM) -> None:
     )
 
 
+def test_the_lm_judge_tells_what_documents_answer_and_puts_those_that_agree_in_the_same_words(
+    scripted_lm: MakeLM,
+) -> None:
+    answers = {"old": "10 euros", "new": "It is 12 euros", "none": ""}
+
+    def reply(_: str, user: str, __: Any) -> str:
+        own = answers[document_of(user).id]
+        return json.dumps({"answer": own, "verdicts": [verdict(1, "irrelevant")]})
+
+    found = judge(LMJudge(), scripted_lm(reply), CLAIMS[:1], question="How much is the fee?")
+    assert found.answers == {"old": "10 euros", "new": "It is 12 euros"}
+    answers["none"] = "The fee is 10 euros"
+    found = judge(LMJudge(), scripted_lm(reply), CLAIMS[:1], question="How much is the fee?")
+    assert found.answers == {"old": "10 euros", "new": "It is 12 euros", "none": "10 euros"}
+
+
 def test_support_of_a_part_is_support_that_says_so(scripted_lm: MakeLM) -> None:
     reply = verdicts(verdict(1, "partially supports", "The fee"), verdict(2, "supports", "It"))
     first, second = judge(LMJudge(), scripted_lm(lambda *_: reply), documents=DOCUMENTS[:1]).evidence
@@ -211,13 +227,9 @@ def test_a_claim_of_a_free_answer_is_set_against_the_documents_own_answers(scrip
     assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
 
 
-def test_the_documents_own_answers_are_in_the_evidence(scripted_lm: MakeLM) -> None:
+def test_the_documents_own_answers_are_in_the_judgement(scripted_lm: MakeLM) -> None:
     found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), CLAIMS[:1], question=QUESTION)
-    assert {item.document_id: item.answer for item in found.evidence} == {
-        "old": "10 euros",
-        "new": "12 euros",
-        "none": None,
-    }
+    assert found.answers == {"old": "10 euros", "new": "12 euros"}
 
 
 def test_every_stance_that_counts_quotes_a_sentence_of_its_document(scripted_lm: MakeLM) -> None:

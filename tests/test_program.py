@@ -223,6 +223,43 @@ def test_a_document_that_fails_is_unjudged_with_a_warning(scripted_lm: MakeLM) -
     assert found.report.cs_r == 0.0
 
 
+def test_an_answer_is_kept_when_no_document_could_be_judged(scripted_lm: MakeLM) -> None:
+    world = World("The fee is 10 euros.")
+    world.breaks = lambda task, user: task == "judge"
+    found = ask(scripted_lm(world))
+    assert found.answer.text == "The fee is 10 euros."
+    assert not found.report.judged
+    assert found.decision.reason == "it could not be checked against the documents"
+    assert found.warnings == [
+        "Documents old.md, new.md, gulls.md were not judged: No document could be judged: The endpoint went away."
+    ]
+
+
+def test_an_answer_is_kept_when_its_claims_could_not_be_found(scripted_lm: MakeLM) -> None:
+    world = World("The fee is 10 euros.")
+    world.breaks = lambda task, user: task == "claims"
+    found = ask(scripted_lm(world))
+    assert found.answer.text == "The fee is 10 euros."
+    assert not found.report.judged
+
+
+def test_a_choice_is_kept_when_no_document_could_be_judged(scripted_lm: MakeLM) -> None:
+    world = World("10 euros")
+    world.breaks = lambda task, user: task == "judge"
+    found = ask(scripted_lm(world), choices=["10 euros", "12 euros"])
+    assert found.answer.choice == 0
+    assert not found.report.judged
+
+
+def test_a_mistake_in_a_judge_is_not_taken_for_a_document_that_failed(scripted_lm: MakeLM) -> None:
+    class Mistaken:
+        def judge(self, *_: Any, **__: Any) -> Any:
+            raise KeyError("typo")
+
+    with pytest.raises(KeyError, match="typo"):
+        ask(scripted_lm(World("The fee is 10 euros.")), Regen(judge=Mistaken()))
+
+
 @pytest.mark.parametrize("answer", ["...", "[1]", "[9]"])
 def test_an_answer_without_a_word_is_an_error(answer: str, scripted_lm: MakeLM) -> None:
     with pytest.raises(ProviderError, match="empty answer"):

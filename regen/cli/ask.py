@@ -11,7 +11,7 @@ import typer
 from regen.cli import options
 from regen.cli.setup import check, make_model, one_sentence
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import ConfigurationError, InputError, RegenError
+from regen.errors import InputError, ProviderError, RegenError
 
 if TYPE_CHECKING:
     from regen.settings import Settings
@@ -65,7 +65,10 @@ def ask(
     elif question is None:
         _session(Agent(settings, quiet=quiet), choice, quiet)
     else:
-        _show(Agent(settings, quiet=quiet).ask(question, choice), json=json, quiet=quiet)
+        result = Agent(settings, quiet=quiet).ask(question, choice)
+        _show(result, json=json, quiet=quiet)
+        if code := _code(result):
+            raise typer.Exit(code)
 
 
 class Agent:
@@ -127,36 +130,33 @@ def _show(result: Result, *, json: bool = False, quiet: bool = False) -> None:
         render.result(result, console())
 
 
-def _file(settings: Settings, file: Path, out: Path | None, choices: list[str] | None, quiet: bool) -> None:
-    from regen.batch import Lines, finished, read_lines
-    from regen.output import ask_output, failure
+def _code(result: Result) -> int:
+    """The exit code of an answer: that of a model that failed, where no document could be judged."""
+    return 0 if result.initial_report.judged else ProviderError.exit_code
 
-    asked = list(dict.fromkeys(line for _, line in read_lines(file)))
+
+def _file(settings: Settings, file: Path, out: Path | None, choices: list[str] | None, quiet: bool) -> None:
+    from regen import batch
+    from regen.output import AskOutput, ask_output
+
+    asked = list(dict.fromkeys(line for _, line in batch.read_lines(file)))
     if not asked:
         raise InputError(f"There is no question in {file}.")
-    done = finished(out, "question") if out else set()
-    questions = [question for question in asked if question not in done]
-    if not questions:
-        complain(f"{out} holds the answers to all questions of {file}.")
-        return
-    agent = Agent(settings, quiet=quiet)
-    lines = Lines(out, sys.stdout)
-    failed: RegenError | None = None
-    try:
-        for number, question in enumerate(questions, 1):
-            agent.steps.item(number, len(questions))
-            try:
-                lines.write(ask_output(agent.ask(question, choices)))
-            except ConfigurationError:
-                raise  # No other question will fare better.
-            except RegenError as error:
-                failed = error
-                lines.write(failure(error, question=question))
-                complain(f"{question}: {error}")
-    finally:
-        lines.close()
-    if failed:
-        raise typer.Exit(failed.exit_code)
+    with batch.Lines(out, sys.stdout) as lines:
+        done = batch.finished(out, "question") if out else set()
+        questions = [(question, question) for question in asked if question not in done]
+        if not questions:
+            complain(f"{out} holds the answers to all questions of {file}.")
+            return
+        agent = Agent(settings, quiet=quiet)
+
+        def one(question: str) -> tuple[AskOutput, int]:
+            result = agent.ask(question, choices)
+            return ask_output(result), _code(result)
+
+        code = batch.run(questions, one, lines, key="question", begin=agent.steps.item, complain=complain)
+    if code:
+        raise typer.Exit(code)
 
 
 def _session(agent: Agent, choices: list[str] | None, quiet: bool) -> None:

@@ -81,7 +81,10 @@ def _choices(result: Result, out: Console) -> None:
 def _disagreement(result: Result, out: Console) -> None:
     report = result.initial_report
     disputed = [claim for claim in report.claims if report.sides(claim.id)[1]]
-    if disputed:
+    if not report.judged:
+        out.print()
+        out.print(Text("  The answer could not be checked against the documents: see the warnings.", style="yellow"))
+    elif disputed:
         out.print()
         out.print(Text("  What the sources disagree on", style="bold red"))
     elif len(result.document_answers) < 2 and len(report.unverified) < len(report.claims):

@@ -12,7 +12,7 @@ import typer
 from regen.cli import options
 from regen.cli.setup import check, make_model, one_sentence
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import ConfigurationError, InputError, RegenError
+from regen.errors import InputError
 
 if TYPE_CHECKING:
     from regen.settings import Settings
@@ -80,6 +80,10 @@ def score(
         render.report(report, documents, usage, console())
 
 
+_Item = tuple[str, str, "list[Document]", str | None]
+"""Id, response, documents, question."""
+
+
 class _Scoring:
     """The scorer and its model, set up when the first response is scored."""
 
@@ -117,11 +121,11 @@ class _Scoring:
 
     def file(self, path: Path, out: Path | None, skip_bad_lines: bool) -> None:
         """A file of responses; it is read and checked in full before the first one costs anything."""
-        from regen.batch import Lines, finished, read_lines
-        from regen.output import failure, score_output
+        from regen import batch
+        from regen.output import ScoreOutput, score_output
 
         items, bad, ids = [], 0, set[str]()
-        for number, line in read_lines(path):
+        for number, line in batch.read_lines(path):
             try:
                 item = _item(path, number, line)
                 if item[0] in ids:
@@ -139,31 +143,22 @@ class _Scoring:
             raise InputError(f"There is no response in {path}.")
         if out and out.exists() and out.samefile(path):
             raise InputError(f"{out} is what is to be scored: name another file with --out.")
-        done = finished(out, "id") if out else set()
-        left = [item for item in items if item[0] not in done]
-        if not left:
-            complain(f"{out} holds the scores of all responses of {path}.")
-        lines = Lines(out, sys.stdout)
-        failed: RegenError | None = None
-        try:
-            for place, (item_id, response, documents, question) in enumerate(left, 1):
-                self._steps.item(place, len(left))
-                try:
-                    report, usage = self.score(response, documents, question)
-                    lines.write(score_output(report, usage, item_id))
-                except ConfigurationError:
-                    raise  # No other response will fare better.
-                except RegenError as error:
-                    failed = error
-                    lines.write(failure(error, id=item_id))
-                    complain(f"{item_id}: {error}")
-        finally:
-            lines.close()
-        if failed:
-            raise typer.Exit(failed.exit_code)
+        with batch.Lines(out, sys.stdout) as lines:
+            done = batch.finished(out, "id") if out else set()
+            left = [(item[0], item) for item in items if item[0] not in done]
+            if not left:
+                complain(f"{out} holds the scores of all responses of {path}.")
+
+            def one(item: _Item) -> tuple[ScoreOutput, int]:
+                report, usage = self.score(*item[1:])
+                return score_output(report, usage, item[0]), 0
+
+            code = batch.run(left, one, lines, key="id", begin=self._steps.item, complain=complain)
+        if code:
+            raise typer.Exit(code)
 
 
-def _item(path: Path, number: int, line: str) -> tuple[str, str, list[Document], str | None]:
+def _item(path: Path, number: int, line: str) -> _Item:
     """One line of input, checked."""
     from pydantic import BaseModel, ConfigDict, ValidationError
 

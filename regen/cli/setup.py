@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from regen.errors import ConfigurationError, RegenError
+from regen.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from regen.cli.terminal import Steps
@@ -42,11 +42,9 @@ def make_model(settings: Settings, role: Role, steps: Steps) -> Any:
 @contextmanager
 def one_sentence() -> Iterator[None]:
     """While inside, a model's failure becomes an error of ours."""
+    from regen.models.failures import expected, translate
+
     try:
         yield
-    except RegenError:
-        raise
-    except Exception as error:
-        from regen.models.failures import translate
-
+    except expected() as error:
         raise translate(error) from error

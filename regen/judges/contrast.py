@@ -86,14 +86,17 @@ class ContrastJudge(dspy.Module):
         options = [claim.text for claim in claims]
         chosen, unjudged = each_document(lambda d: self._choice(fence(d), question, options), documents, progress)
         evidence = []
+        answers: dict[str, str] = {}
         for document in documents:
             if document.id in chosen:
                 option, confidence = chosen[document.id]
-                answer = None if option is None else options[option]
+                if option is not None:
+                    answers[document.id] = options[option]
+                said = answers.get(document.id, "")
                 for place, claim in enumerate(claims):
                     stance = _stance(option, {place})
-                    evidence.append(_evidence(claim, document, stance, confidence, answer, answer or "", question))
-        return Judgement(evidence=evidence, unjudged=unjudged)
+                    evidence.append(_evidence(claim, document, stance, confidence, said, question))
+        return Judgement(evidence=evidence, unjudged=unjudged, answers=answers)
 
     def _answers(
         self, claims: Sequence[Claim], documents: Sequence[Document], question: str, progress: Progress | None
@@ -116,23 +119,29 @@ class ContrastJudge(dspy.Module):
         failed_ids = {item.document_id for item in unjudged}
         judged = [document for document in documents if document.id not in failed_ids]
         number_of = {document.id: number for number, document in enumerate(documents, 1)}
+        given = {
+            document.id: found
+            for document in judged
+            if (found := _given(document, read.get(document.id, ""), sides.get(document.id), options))
+        }
         for claim in claims:
             sources, _ = said_of[claim.id]
             for document in judged if stated[claim.id] else ():
-                side, confidence = sides.get(document.id, (None, 1.0))
-                answer = options[side] if side is not None and side < len(options) else None
-                said = read[document.id] if answer and same_answer(read[document.id], answer) else answer or ""
-                if answer and grounding(said, f"{document.title} {document.text}") < GROUNDED:
-                    side, answer = None, None
-                stance = _stance(None if answer is None else side, stated[claim.id])
+                side, said = given.get(document.id, (None, ""))
+                _, confidence = sides.get(document.id, (None, 1.0))
+                stance = _stance(side, stated[claim.id])
                 # That one document says so, or some do, is not contradicted by others that say otherwise.
                 of_others = number_of[document.id] not in sources if sources else is_reported(claim.text)
                 if stance is Stance.CONTRADICTS and of_others:
                     stance = Stance.IRRELEVANT
-                evidence.append(_evidence(claim, document, stance, confidence, answer, said, question))
+                evidence.append(_evidence(claim, document, stance, confidence, said, question))
         rest = self._statements([claim for claim in claims if not stated[claim.id]], judged, None)
         steps.end()
-        return Judgement(evidence=[*evidence, *rest.evidence], unjudged=[*unjudged, *rest.unjudged])
+        return Judgement(
+            evidence=[*evidence, *rest.evidence],
+            unjudged=[*unjudged, *rest.unjudged],
+            answers={name: options[side] for name, (side, _) in given.items()},
+        )
 
     def _statements(
         self, claims: Sequence[Claim], documents: Sequence[Document], progress: Progress | None
@@ -157,7 +166,7 @@ class ContrastJudge(dspy.Module):
             stance, confidence = Stance.SUPPORTS, math.exp(yes)
         elif no - max(yes, neither) >= DENIAL_MARGIN:
             stance, confidence = Stance.CONTRADICTS, math.exp(no)
-        return _evidence(claim, document, stance, confidence, None, claim.text)
+        return _evidence(claim, document, stance, confidence, claim.text)
 
     def _read(self, fenced: str, question: str) -> str:
         """What a document says about a question, in a sentence."""
@@ -238,6 +247,17 @@ class _Steps:
             self.progress(self.total, self.total)
 
 
+def _given(
+    document: Document, read: str, chosen: tuple[int | None, float] | None, options: Sequence[str]
+) -> tuple[int, str] | None:
+    """Which of the answers a document gives, and in which words, if its text bears it out."""
+    side = chosen[0] if chosen else None
+    if side is None or side >= len(options):
+        return None
+    said = read if same_answer(read, options[side]) else options[side]
+    return (side, said) if grounding(said, f"{document.title} {document.text}") >= GROUNDED else None
+
+
 def _stance(side: int | None, stated: set[int]) -> Stance:
     """The stance of a document that gives the answer `side` towards a claim that states the answers `stated`."""
     if side is None:
@@ -252,7 +272,6 @@ def _evidence(
     document: Document,
     stance: Stance,
     confidence: float,
-    answer: str | None,
     *wanted: str,
 ) -> Evidence:
     quote = "" if stance is Stance.IRRELEVANT else best_sentence(document.text, *wanted)
@@ -262,5 +281,4 @@ def _evidence(
         stance=stance,
         quote=quote,
         confidence=confidence,
-        answer=answer,
     )

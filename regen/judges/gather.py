@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from regen.errors import ConfigurationError, ProviderError
 from regen.judges import Progress
-from regen.models.failures import translate
+from regen.models.failures import expected, translate
 from regen.parallel import run_all
 from regen.types import Document, Unjudged
 
@@ -17,12 +17,12 @@ Out = TypeVar("Out")
 def each_document(
     work: Callable[[Document], Out], documents: Sequence[Document], progress: Progress | None = None
 ) -> tuple[dict[str, Out], list[Unjudged]]:
-    """`work` on every document at the same time: what it gave, by document id, and those it failed for.
+    """`work` on every document at the same time: what it gave, by document id, and those a model failed for.
 
     Raises:
         ConfigurationError: as soon as every document fails for a key or a setting: no other call would do better.
     """
-    results = list(zip(documents, run_all(work, documents, progress), strict=True))
+    results = list(zip(documents, run_all(work, documents, expected(), progress), strict=True))
     failed = {document.id: translate(result) for document, result in results if isinstance(result, Exception)}
     good = {document.id: result for document, result in results if not isinstance(result, Exception)}
     for error in failed.values():

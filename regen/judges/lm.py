@@ -13,6 +13,7 @@ from regen.errors import ProviderError
 from regen.fence import fence, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document, refuse_nothing
+from regen.readings import agreed, is_none
 from regen.types import Claim, Document, Evidence, Judgement, Stance
 from signatures import JudgeDocument, Verdict
 
@@ -48,26 +49,34 @@ class LMJudge(dspy.Module):
             texts = [f'The answer to "{one_line(question, 400)}" is: {text}' for text in texts]
         numbered = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
 
+        asked = one_line(question or "", 400)
         number_of = {document.id: number for number, document in enumerate(documents, 1)}
 
-        def one(document: Document) -> list[Evidence]:
-            fenced = fence(document, number_of[document.id])
-            return _evidence(self._verdicts(fenced, numbered, len(claims)), claims, document)
+        def one(document: Document) -> tuple[list[Verdict], str]:
+            return self._verdicts(fence(document, number_of[document.id]), asked, numbered, len(claims))
 
         found, unjudged = each_document(one, documents, progress)
         refuse_nothing(found, unjudged)
-        return Judgement(evidence=[item for items in found.values() for item in items], unjudged=unjudged)
+        judged = [document for document in documents if document.id in found]
+        answered = {name: answer for name, (_, answer) in found.items() if question and not is_none(answer)}
+        return Judgement(
+            evidence=[item for document in judged for item in _evidence(found[document.id][0], claims, document)],
+            unjudged=unjudged,
+            answers=agreed(answered),
+        )
 
-    def _verdicts(self, fenced: str, claims: str, count: int) -> list[Verdict]:
+    def _verdicts(self, fenced: str, question: str, claims: str, count: int) -> tuple[list[Verdict], str]:
+        """The verdicts on all claims, and the document's own answer to the question, in a line."""
         lm = self.verdict.lm or dspy.settings.lm
         room = max(lm.kwargs.get("max_tokens") or 0, _TOKENS * count)
         with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
             for attempt in range(2):
                 # A reply that misses a claim is asked for once more, a little warmer: at 0 it would come back the same.
                 config = {**again(lm, attempt), "max_tokens": room} if "max_tokens" in lm.kwargs else again(lm, attempt)
-                verdicts: list[Verdict] = self.verdict(document=fenced, claims=claims, config=config).verdicts
+                reply = self.verdict(document=fenced, question=question, claims=claims, config=config)
+                verdicts: list[Verdict] = reply.verdicts
                 if {verdict.claim for verdict in verdicts} >= set(range(1, count + 1)):
-                    return verdicts
+                    return verdicts, one_line(str(reply.answer or ""), 160)
         raise ProviderError(f"the judge's reply left out some of the {count} claims, twice")
 
 

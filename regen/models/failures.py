@@ -10,6 +10,15 @@ from regen.models.choice import LITELLM_KEYS, PROVIDERS
 from regen.quiet import import_dspy
 
 
+def expected() -> tuple[type[Exception], ...]:
+    """What a model call raises when it fails. Anything else is a mistake of a program, and not to be hidden."""
+    import_dspy()
+    from dspy.lm15 import LM15Error
+    from dspy.utils.exceptions import DSPyError
+
+    return (RegenError, DSPyError, LM15Error)
+
+
 def translate(exc: BaseException) -> RegenError:
     """The error to show for a failed model call. Holds no key.
 

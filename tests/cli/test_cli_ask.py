@@ -197,10 +197,27 @@ def test_an_endpoint_that_is_down_ends_in_one_sentence(
     assert ended.err.startswith(f"regen: Cannot reach {model.url}")
 
 
-def test_a_judge_that_gets_no_verdicts_ends_in_one_sentence(cli: Any, model: FakeModel) -> None:
+def test_an_answer_that_could_not_be_checked_is_shown_with_the_exit_code_of_the_failure(
+    cli: Any, model: FakeModel
+) -> None:
     ended = cli("ask", QUESTION, "--judge", "lm")
     assert ended.code == 4
-    assert ended.err.startswith("regen: No document could be judged: The model's answer does not have the fields")
+    assert model.first in ended.out
+    assert "The answer could not be checked against the documents" in ended.out
+    assert "The model's answer does not have the fields" in " ".join(ended.out.split())
+
+
+def test_an_answer_that_could_not_be_checked_has_no_scores_and_is_asked_for_again(
+    cli: Any, model: FakeModel, tmp_path: Path
+) -> None:
+    questions, out = tmp_path / "questions.txt", tmp_path / "out.jsonl"
+    questions.write_text(QUESTION)
+    arguments = ("ask", "--file", str(questions), "--out", str(out))
+    assert cli(*arguments, "--judge", "lm").code == 4
+    assert cli(*arguments).code == 0
+    first, second = (json.loads(line) for line in out.read_text().splitlines())
+    assert first["answer"] == model.first and first["scores"] == {"initial": None, "final": None}
+    assert second["scores"]["initial"]["cs_r"] > 0
 
 
 @pytest.mark.parametrize(
