@@ -93,6 +93,15 @@ class ScoreOutput(Record):
     warnings: list[str]
 
 
+class SearchOutput(Record):
+    """What `regen search --json` prints."""
+
+    query: str
+    search: str = Field(description="The providers that were asked, with commas.")
+    documents: list[Document]
+    warnings: list[str]
+
+
 def ask_output(result: Result) -> AskOutput:
     """The JSON of one result."""
     return AskOutput(
@@ -144,11 +153,12 @@ def failure(error: RegenError, *, id: str | None = None, question: str | None = 
     return Failure(id=id, question=question, error=ErrorOutput(message=str(error), exit_code=error.exit_code))
 
 
-def schema(of: Literal["ask", "score"]) -> dict[str, Any]:
+def schema(of: Literal["ask", "score", "search"]) -> dict[str, Any]:
     """The JSON schema of what a command prints."""
     types: dict[str, TypeAdapter[Any]] = {
         "ask": TypeAdapter(AskOutput | Failure),
         "score": TypeAdapter(ScoreOutput | Failure),
+        "search": TypeAdapter(SearchOutput | Failure),
     }
     return types[of].json_schema(mode="serialization")
 

@@ -34,7 +34,7 @@ from regen.types import (
     Unjudged,
 )
 from regen.usage import metered
-from search.base import SearchProvider
+from search.base import Search
 from signatures import AnswerQuestion, ChooseAnswer, ExtractClaims
 
 Step = Literal["searching", "answering", "finding claims", "checking", "answering again", "checking again"]
@@ -64,7 +64,7 @@ class Regen(dspy.Module):
 
     def __init__(
         self,
-        search: SearchProvider | None = None,
+        search: Search | None = None,
         judge: str | Judge = "auto",
         *,
         k: int = 10,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
     EnvSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -19,6 +22,14 @@ from pydantic_settings import (
 
 from regen.errors import ConfigurationError
 from regen.paths import config_file
+
+
+def _split(value: object) -> object:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+# In the environment and in `.env`, with commas.
+_Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
@@ -38,6 +49,17 @@ class Settings(BaseSettings):
     model_path: Path | None = Field(default=None, description="A .gguf file to use in place of the embedded model's.")
     judge: str = Field(default="auto", description="Judge: auto, lm, contrast, or one that a package registers.")
     docs: Path | None = Field(default=None, description="Folder of documents to search.")
+    search: str | None = Field(
+        default=None, description="Where documents come from: a provider's name, or several with commas."
+    )
+    recorded: Path | None = Field(default=None, description="A recording of searches, for the provider 'recorded'.")
+    sites: _Sites = Field(default=(), description="Only results from these sites.")
+    exclude_sites: _Sites = Field(default=(), description="No results from these sites.")
+    since: date | None = Field(default=None, description="No results known to be older than this date.")
+    read_pages: bool = Field(default=True, description="Whether the pages behind web results are read.")
+    allow_private: bool = Field(default=False, description="Whether pages on private addresses may be read.")
+    search_timeout: float = Field(default=20.0, gt=0, le=600, description="Seconds to wait for one search.")
+    page_deadline: float = Field(default=15.0, gt=0, le=600, description="Seconds to wait for all pages together.")
     k: int = Field(default=10, ge=1, le=100, description="Documents to retrieve.")
     max_rounds: int = Field(default=1, ge=0, le=10, description="Regenerations at most; 0 only scores.")
     support: Literal["partial", "strict"] = Field(
@@ -73,6 +95,7 @@ def load(flags: Mapping[str, Any] | None = None) -> Settings:
     """
     for file in (config_file(), Path(".env")):
         _check_readable(file)
+    _check_names()
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     try:
         return Settings(**given)
@@ -87,18 +110,42 @@ def load(flags: Mapping[str, Any] | None = None) -> Settings:
         raise ConfigurationError(f"The config file {config_file()} is nested too deep.") from None
 
 
-def origins(flags: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """Where each setting's value comes from: 'flag', 'environment', '.env', the config file, or 'default'."""
-    found = dict.fromkeys(Settings.model_fields, "default")
+def origins(flags: Mapping[str, Any] | None = None, of: type[BaseSettings] = Settings) -> dict[str, str]:
+    """Where each setting's value comes from: 'flag', 'environment', '.env', the config file, or 'default'.
+
+    Args:
+        flags: Those given on the command line.
+        of: The class of the settings: regen's own, or a search provider's.
+    """
+    found = dict.fromkeys(of.model_fields, "default")
     sources: list[tuple[str, PydanticBaseSettingsSource]] = [
-        (str(config_file()), TomlConfigSettingsSource(Settings, config_file())),
-        (".env", DotEnvSettingsSource(Settings)),
-        ("environment", EnvSettingsSource(Settings)),
+        (str(config_file()), TomlConfigSettingsSource(of, config_file())),
+        (".env", DotEnvSettingsSource(of)),
+        ("environment", EnvSettingsSource(of)),
     ]
     for label, source in sources:
         found.update({name: label for name in source() if name in found})
     found.update({name: "flag" for name, value in (flags or {}).items() if value is not None and name in found})
     return found
+
+
+def _check_names() -> None:
+    """Refuses a config file with a name that no setting has: a misspelt one would be ignored in silence."""
+    try:
+        given = TomlConfigSettingsSource(Settings, config_file()).toml_data
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return  # Told by `load`.
+    unknown = [name for name in given if name not in Settings.model_fields]
+    if not unknown:
+        return
+    from search.base import provider_settings
+
+    known = [*Settings.model_fields, *provider_settings()]
+    for name in unknown:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            meant = f": is {near[0]!r} meant?" if near else "; `regen config` lists them all."
+            raise ConfigurationError(f"The config file {config_file()} has {name!r}, which is no setting{meant}")
 
 
 def _check_readable(file: Path) -> None:

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Literal, Protocol, Self, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -68,6 +68,20 @@ class ProviderSettings(BaseSettings):
     model_config = SettingsConfigDict(env_file=".env", extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)
 
     @classmethod
+    def read(cls) -> Self:
+        """The settings in force.
+
+        Raises:
+            ConfigurationError: a value that is out of range or of the wrong type.
+        """
+        try:
+            return cls()
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0]) if first["loc"] else "settings"
+            raise ConfigurationError(f"Setting {name!r} is not valid: {first['msg']}.") from None
+
+    @classmethod
     def settings_customise_sources(
         cls,
         settings_cls: type[BaseSettings],
@@ -80,8 +94,8 @@ class ProviderSettings(BaseSettings):
 
 
 @runtime_checkable
-class SearchProvider(Protocol):
-    """A place where documents come from."""
+class Search(Protocol):
+    """Anything that finds documents."""
 
     name: str
 
@@ -97,6 +111,14 @@ class SearchProvider(Protocol):
         """
         ...
 
+
+@runtime_checkable
+class SearchProvider(Search, Protocol):
+    """A place where documents come from, registered under its name."""
+
+    reads_pages: bool
+    """Whether its results are web pages, to be fetched and read before they are used."""
+
     @classmethod
     def configured(cls, options: SearchOptions) -> Self:
         """The provider as the settings and `options` want it. Asks nothing of the network.
@@ -105,6 +127,15 @@ class SearchProvider(Protocol):
             ConfigurationError: a setting or credential is missing; the sentence says which, and where to get it.
         """
         ...
+
+
+def provider_settings() -> dict[str, type[ProviderSettings]]:
+    """The settings that installed providers have of their own, by name, with the class that reads them.
+
+    A provider says which they are in the attribute `settings`.
+    """
+    classes = [getattr(provider_class(name), "settings", None) for name in provider_names()]
+    return {field: found for found in classes if found is not None for field in found.model_fields}
 
 
 def provider_names() -> list[str]:

@@ -18,6 +18,7 @@ from regen.cli.config import config
 from regen.cli.doctor import doctor
 from regen.cli.schema import schema
 from regen.cli.score import score
+from regen.cli.search import search
 from regen.cli.terminal import complain
 from regen.errors import ConfigurationError, InputError, RegenError
 
@@ -48,6 +49,7 @@ def regen(
 
 app.command("ask")(ask)
 app.command("score")(score)
+app.command("search")(search)
 app.add_typer(models.app, name="models")
 app.command("doctor")(doctor)
 app.command("config")(config)

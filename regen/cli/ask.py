@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 def ask(
     question: Annotated[str | None, typer.Argument(help="What to ask; without it, a session begins.")] = None,
     docs: options.Docs = None,
+    search: options.Search = None,
     choice: Annotated[
         list[str] | None, typer.Option("--choice", "-c", help="An answer to choose from; give two or more.")
     ] = None,
@@ -35,6 +37,14 @@ def ask(
     judge: options.JudgeName = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
+    site: options.Site = None,
+    exclude_site: options.ExcludeSite = None,
+    since: options.Since = None,
+    record: options.Record = None,
+    recorded: options.Recorded = None,
+    refresh: options.Refresh = False,
+    snippets: options.Snippets = False,
+    allow_private: options.AllowPrivate = False,
     file: Annotated[
         Path | None, typer.Option("--file", help="Text file with a question on each line; prints JSONL.")
     ] = None,
@@ -59,13 +69,19 @@ def ask(
     if choice is not None and (len(set(choice)) < 2 or not all(map(options.is_text, choice))):
         raise InputError("Give --choice at least twice, with different answers, or not at all.")
     flags = {"docs": docs, "k": k, "max_rounds": max_rounds, "model": model, "judge_model": judge_model, "judge": judge}
-    settings = load({**flags, "api_base": api_base, "support": "strict" if strict else None, "seed": seed})
+    flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
+    flags |= options.search_flags(search, site, exclude_site, since, recorded, snippets, allow_private)
+    settings = load(flags)
+
+    def agent() -> Agent:
+        return Agent(settings, quiet=quiet, record=record, refresh=refresh)
+
     if file is not None:
-        _file(settings, file, out, choice, quiet)
+        _file(agent, file, out, choice)
     elif question is None:
-        _session(Agent(settings, quiet=quiet), choice, quiet)
+        _session(agent(), choice, quiet)
     else:
-        result = Agent(settings, quiet=quiet).ask(question, choice)
+        result = agent().ask(question, choice)
         _show(result, json=json, quiet=quiet)
         if code := _code(result):
             raise typer.Exit(code)
@@ -74,18 +90,13 @@ def ask(
 class Agent:
     """The program, its models and its search, set up once for any number of questions."""
 
-    def __init__(self, settings: Settings, *, quiet: bool) -> None:
-        from search import provider_class
+    def __init__(self, settings: Settings, *, quiet: bool, record: Path | None, refresh: bool) -> None:
+        from regen.cli import searching
 
-        if settings.docs is None:
-            raise InputError("There is nothing to search: name a folder of documents with --docs.")
         check(settings, "answer", "judge")
         self.steps = Steps(quiet=quiet)
-        search: Any = provider_class("local")
-        self.search = search(settings.docs)
         # A folder that can't be searched is told before a model is fetched for it.
-        with self.steps.live():
-            self.search.prepare(lambda done, total: self.steps("reading documents", done, total))
+        self.search = searching.prepared(settings, self.steps, record=record, refresh=refresh)
         self._settings = settings
         self._program: Any = None
 
@@ -135,7 +146,7 @@ def _code(result: Result) -> int:
     return 0 if result.initial_report.judged else ProviderError.exit_code
 
 
-def _file(settings: Settings, file: Path, out: Path | None, choices: list[str] | None, quiet: bool) -> None:
+def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices: list[str] | None) -> None:
     from regen import batch
     from regen.output import AskOutput, ask_output
 
@@ -148,7 +159,7 @@ def _file(settings: Settings, file: Path, out: Path | None, choices: list[str] |
         if not questions:
             complain(f"{out} holds the answers to all questions of {file}.")
             return
-        agent = Agent(settings, quiet=quiet)
+        agent = make_agent()
 
         def one(question: str) -> tuple[AskOutput, int]:
             result = agent.ask(question, choices)

@@ -17,9 +17,13 @@ def config(
     """Show every setting, its value and where it came from. Secrets are masked."""
     from regen.paths import config_file
     from regen.settings import Settings, load, origins
+    from search.base import provider_settings
 
     settings, came_from = load(), origins()
     shown = {name: _shown(getattr(settings, name)) for name in Settings.model_fields}
+    for name, of_provider in provider_settings().items():
+        shown[name] = _shown(getattr(of_provider.read(), name))
+        came_from[name] = origins(of=of_provider)[name]
     if json:
         print(json_module.dumps({name: {"value": shown[name], "from": came_from[name]} for name in shown}, indent=2))
         return

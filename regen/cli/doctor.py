@@ -19,10 +19,12 @@ from regen.fence import printable
 if TYPE_CHECKING:
     from regen.models import ModelChoice
     from regen.settings import Settings
+    from search import SearchOptions
 
 
 def doctor(
     docs: options.Docs = None,
+    search: options.Search = None,
     model: options.Model = None,
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
@@ -33,14 +35,14 @@ def doctor(
     from regen.paths import cache_dir
     from regen.settings import load
 
-    chosen = load({"docs": docs, "model": model, "judge_model": judge_model, "api_base": api_base})
+    chosen = load({"docs": docs, "search": search, "model": model, "judge_model": judge_model, "api_base": api_base})
     answering = choose(chosen)
     judging = choose(chosen, "judge") if chosen.judge_model else answering
     checks = [
         _model("model", answering, chosen),
         *([_model("judge model", judging, chosen)] if chosen.judge_model else []),
         _judge(chosen, judging),
-        _search(chosen),
+        *_searches(chosen),
         ("cache", True, str(cache_dir())),
     ]
     good = all(fine for _, fine, _ in checks)
@@ -109,15 +111,52 @@ def _judge(settings: Settings, judging: ModelChoice) -> Check:
     return "judge", True, f"{settings.judge}, because it is named"
 
 
-def _search(settings: Settings) -> Check:
+def _searches(settings: Settings) -> list[Check]:
+    """The search that would be used, then what the others miss, and what is to be known about one."""
+    from regen.cli.searching import search_options
+    from search.base import provider_class
+    from search.build import chosen
+
+    options = search_options(settings)
+    try:
+        names, why = chosen(settings.search, options)
+        for name in names:
+            provider_class(name).configured(options)
+    except RegenError as error:
+        return [("search", False, str(error)), *_others(options, [])]
+    notices = [notice for name in names if (notice := getattr(provider_class(name), "notice", lambda: "")())]
+    if "local" in names:
+        assert settings.docs is not None
+        problem, count = _folder(settings.docs)
+        if problem:
+            return [("search", False, problem), *_others(options, names)]
+        why += f" ({settings.docs}, {count:,} {'file' if count == 1 else 'files'})"
+    detail = f"{', '.join(names)}, because {why}"
+    return [("search", True, ". ".join([detail, *notices])), *_others(options, names)]
+
+
+def _others(options: SearchOptions, used: list[str]) -> list[Check]:
+    from search.base import provider_class, provider_names
+
+    ready, missing = [], []
+    for name in provider_names():
+        if name in used:
+            continue
+        try:
+            provider_class(name).configured(options)
+        except RegenError:
+            missing.append(name)
+        else:
+            ready.append(name)
+    details = [f"ready: {', '.join(ready)}"] * bool(ready) + [f"not set up: {', '.join(missing)}"] * bool(missing)
+    return [("other search", True, "; ".join(details))] if details else []
+
+
+def _folder(folder: Path) -> tuple[str, int]:
+    """What is wrong with a folder of documents, or "", and how many files it has."""
     from search.folder import READABLE, listing
 
-    if settings.docs is None:
-        return "search", False, "No folder of documents is named: give --docs or set REGEN_DOCS."
-    folder = Path(settings.docs)
     if not folder.is_dir():
-        return "search", False, f"{folder} is not a folder: give --docs another one."
+        return f"{folder} is not a folder: give --docs another one.", 0
     count = len(listing(folder.resolve()).files)
-    if not count:
-        return "search", False, f"There is no document in {folder}: looked for {', '.join(READABLE)}."
-    return "search", True, f"local, over {folder} ({count:,} {'file' if count == 1 else 'files'})"
+    return ("" if count else f"There is no document in {folder}: looked for {', '.join(READABLE)}."), count

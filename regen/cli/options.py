@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +31,52 @@ JudgeName = Annotated[
     typer.Option("--judge", help="How answers are checked: lm, contrast, or auto, the better one for the model."),
 ]
 Docs = Annotated[Path | None, typer.Option("--docs", help="Folder of documents (md, txt, html, pdf, docx).")]
+_SEARCH = "Search"
+Search = Annotated[
+    str | None,
+    typer.Option(
+        "--search",
+        "-s",
+        help="Where documents come from: local (--docs), a web provider, or several with commas. See regen doctor.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+Site = Annotated[
+    list[str] | None, typer.Option("--site", help="Only results from this site; repeatable.", rich_help_panel=_SEARCH)
+]
+ExcludeSite = Annotated[
+    list[str] | None,
+    typer.Option("--exclude-site", help="No results from this site; repeatable.", rich_help_panel=_SEARCH),
+]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="DATE", help="No results known to be older (2025-01-31).", rich_help_panel=_SEARCH),
+]
+Record = Annotated[
+    Path | None,
+    typer.Option("--record", metavar="FILE", help="Add what was found to this JSONL file.", rich_help_panel=_SEARCH),
+]
+Recorded = Annotated[
+    Path | None,
+    typer.Option(
+        "--recorded",
+        metavar="FILE",
+        help="Search a file that --record wrote, and nothing else.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+Refresh = Annotated[
+    bool, typer.Option("--refresh", help="Fetch pages anew, whatever is cached.", rich_help_panel=_SEARCH)
+]
+Snippets = Annotated[
+    bool, typer.Option("--snippets", help="Go by the snippets; don't read the pages.", rich_help_panel=_SEARCH)
+]
+AllowPrivate = Annotated[
+    bool,
+    typer.Option(
+        "--allow-private", help="Read pages on private addresses as well (an intranet's).", rich_help_panel=_SEARCH
+    ),
+]
 K = Annotated[
     int | None, typer.Option("-k", metavar="N", min=1, max=100, help="How many documents to read (default 10).")
 ]
@@ -47,6 +93,29 @@ NoColor = Annotated[
     bool,
     typer.Option("--no-color", is_eager=True, callback=_without_color, help="No colours; NO_COLOR=1 does the same."),
 ]
+
+
+def search_flags(
+    search: str | None,
+    sites: list[str] | None,
+    exclude_sites: list[str] | None,
+    since: str | None,
+    recorded: Path | None,
+    snippets: bool,
+    allow_private: bool,
+) -> dict[str, Any]:
+    """The settings that the options of a search give; None where an option was not given."""
+    if recorded is not None and search is None:
+        search = "recorded"
+    return {
+        "search": search,
+        "sites": sites or None,
+        "exclude_sites": exclude_sites or None,
+        "since": since,
+        "recorded": recorded,
+        "read_pages": False if snippets else None,
+        "allow_private": allow_private or None,
+    }
 
 
 def is_text(given: str) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from regen.types import Claim, ConflictReport, Document, DocumentAnswer, Evidence, Result, Usage
 
 _QUOTE = 160
+_PASSAGE = 300
 _SHOWN = 4
 
 
@@ -55,6 +56,22 @@ def report(report: ConflictReport, documents: Sequence[Document], usage: Usage, 
         out.print(Text("  No claim was found in the response.", style="yellow"))
     _sources(documents, (), out)
     _end(report.warnings, usage, out)
+
+
+def search_results(documents: Sequence[Document], warnings: Sequence[str], out: Console) -> None:
+    """What a search returned: for each document its title, date, place and source, and how its text begins."""
+    for number, document in enumerate(documents, 1):
+        out.print()
+        head = Text.assemble(f"  {f'[{number}]':5}", (f"{_date(document.published):12}", "cyan"))
+        hang(out, head, Text(one_line(document.title, 200) or "(no title)", style="bold"))
+        hang(out, " " * 7, Text(f"{_place(document)}  {document.source}", style="dim"))
+        hang(out, " " * 7, Text(one_line(document.text, _PASSAGE)))
+    if not documents:
+        out.print("  Nothing was found.", style="yellow")
+    if warnings:
+        out.print()
+    for warning in warnings:
+        hang(out, "  ! ", Text(printable(warning), style="yellow"))
 
 
 def cost_line(usage: Usage) -> str:
@@ -178,16 +195,19 @@ def _sources(documents: Sequence[Document], cited: Collection[str], out: Console
     titles = [one_line(document.title, max(NARROWEST, out.width // 2 - 10)) for document in documents]
     widest = max(map(cell_len, titles), default=0)
     for number, (document, title) in enumerate(zip(documents, titles, strict=True), 1):
-        place = document.url if document.url.startswith(("http://", "https://")) else document.id
         line = Text.assemble(
             f"  {f'[{number}]':5}", (f"{_date(document.published):12}", "cyan"), set_cell_size(title, widest)
         )
-        line.append("  " * bool(widest) + one_line(place, 500), style="dim")
+        line.append("  " * bool(widest) + one_line(_place(document), 500), style="dim")
         if document.published_from == "mtime":
             line.append(", dated by the file", style="dim")
         if document.id in cited:
             line.stylize("bold")
         out.print(line, overflow="ellipsis", no_wrap=True)
+
+
+def _place(document: Document) -> str:
+    return document.url if document.url.startswith(("http://", "https://")) else document.id
 
 
 def _end(warnings: Sequence[str], usage: Usage, out: Console) -> None:

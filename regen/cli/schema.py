@@ -9,9 +9,9 @@ import typer
 
 
 def schema(
-    command: Annotated[Literal["ask", "score"], typer.Argument(help="The command whose JSON is described.")],
+    command: Annotated[Literal["ask", "score", "search"], typer.Argument(help="The command whose JSON is described.")],
 ) -> None:
-    """Print the JSON schema of what `regen ask --json` or `regen score --json` prints."""
+    """Print the JSON schema of what `regen ask`, `score` or `search` prints with --json."""
     from regen.output import schema as schema_of
 
     print(json.dumps(schema_of(command), indent=2))

@@ -27,6 +27,7 @@ def score(
     ] = None,
     response: Annotated[str | None, typer.Option("--response", "-r", help="A response, or @FILE.")] = None,
     docs: options.Docs = None,
+    search: options.Search = None,
     question: Annotated[str | None, typer.Option("--question", help="What the response answers.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Add to this file, and skip the ids it holds.")] = None,
     skip_bad_lines: Annotated[bool, typer.Option("--skip-bad-lines", help="Report bad lines and go on.")] = False,
@@ -56,7 +57,15 @@ def score(
         raise InputError("Give either a JSONL file or --response.")
     if response is not None and (out is not None or skip_bad_lines):
         raise InputError("--out and --skip-bad-lines go with a JSONL file.")
-    flags = {"docs": docs, "k": k, "model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}
+    flags = {
+        "docs": docs,
+        "search": search,
+        "k": k,
+        "model": model,
+        "judge_model": judge_model,
+        "api_base": api_base,
+        "judge": judge,
+    }
     settings = load({**flags, "support": "strict" if strict else None, "seed": seed})
     check(settings, "judge")
     scoring = _Scoring(settings, quiet=quiet)
@@ -64,7 +73,7 @@ def score(
         scoring.file(input, out, skip_bad_lines)
         return
     text = _text(response or "")
-    found = _search(settings, question or text)
+    found = _search(settings, question or text, scoring.steps)
     documents = list(found.documents)
     report, usage = scoring.score(text, documents, question)
     report = report.model_copy(update={"warnings": [*found.warnings, *report.warnings]})
@@ -89,12 +98,12 @@ class _Scoring:
 
     def __init__(self, settings: Settings, *, quiet: bool) -> None:
         self._settings = settings
-        self._steps = Steps(quiet=quiet)
+        self.steps = Steps(quiet=quiet)
         self._scorer: Any = None
 
     def score(self, response: str, documents: list[Document], question: str | None) -> tuple[ConflictReport, Usage]:
         """One response. Raises what `regen.Scorer` raises, with a model's failure in one sentence."""
-        steps = self._steps
+        steps = self.steps
         with steps.live(), one_sentence():
             self._scorer = self._scorer or self._load()
             from regen.usage import metered
@@ -111,12 +120,12 @@ class _Scoring:
 
     def _load(self) -> Any:
         settings = self._settings
-        self._steps("loading")
+        self.steps("loading")
         import dspy
 
         from regen.scoring import Scorer
 
-        dspy.configure(lm=make_model(settings, "judge", self._steps))
+        dspy.configure(lm=make_model(settings, "judge", self.steps))
         return Scorer(settings.judge, support=settings.support, check_quotes=settings.check_quotes)
 
     def file(self, path: Path, out: Path | None, skip_bad_lines: bool) -> None:
@@ -153,7 +162,7 @@ class _Scoring:
                 report, usage = self.score(*item[1:])
                 return score_output(report, usage, item[0]), 0
 
-            code = batch.run(left, one, lines, key="id", begin=self._steps.item, complain=complain)
+            code = batch.run(left, one, lines, key="id", begin=self.steps.item, complain=complain)
         if code:
             raise typer.Exit(code)
 
@@ -210,13 +219,15 @@ def _text(response: str) -> str:
     return response
 
 
-def _search(settings: Settings, query: str) -> SearchResults:
-    from search import provider_class
+def _search(settings: Settings, query: str, steps: Steps) -> SearchResults:
+    from regen.cli import searching
 
-    if settings.docs is None:
-        raise InputError("There are no documents to score against: name a folder with --docs.")
-    search: Any = provider_class("local")
-    results: SearchResults = search(settings.docs).top(query, settings.k)
+    if settings.docs is None and settings.search is None:
+        raise InputError("There are no documents to score against: name a folder with --docs, or a --search.")
+    search = searching.prepared(settings, steps)
+    with steps.live():
+        steps("searching")
+        results = search.top(query, settings.k)
     if not results.documents:
-        raise InputError(f"No document in {settings.docs} has anything on the response.")
+        raise InputError("No document has anything on the response: name other documents.")
     return results

@@ -1,0 +1,60 @@
+"""Which results a user wants: by site, and by date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict
+
+from regen.types import Document
+from search.base import SearchOptions
+
+
+class Filters(BaseModel):
+    """Only these sites, none of those, nothing known to be older than a date."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sites: tuple[str, ...] = ()
+    exclude_sites: tuple[str, ...] = ()
+    since: date | None = None
+
+    @classmethod
+    def of(cls, options: SearchOptions) -> Filters:
+        """Those that a user asked for."""
+        return cls(sites=options.sites, exclude_sites=options.exclude_sites, since=options.since)
+
+    def wants(self, url: str, published: date | None) -> bool:
+        """Whether a result passes; one without a date does, whatever `since` says."""
+        if self.since and published and published < self.since:
+            return False
+        if self.sites and not on_site(url, self.sites):
+            return False
+        return not on_site(url, self.exclude_sites)
+
+    def keep(self, documents: Sequence[Document]) -> tuple[list[Document], list[str]]:
+        """The documents that pass, and a warning where some of them have no date to go by."""
+        kept = [document for document in documents if self.wants(document.url, document.published)]
+        undated = sum(document.published is None for document in kept)
+        if not (self.since and undated):
+            return kept, []
+        return kept, [
+            f"{undated} of {len(kept)} results have no date, so they may be older than {self.since.isoformat()}."
+        ]
+
+
+def on_site(url: str, sites: Sequence[str]) -> bool:
+    """Whether an address belongs to one of `sites`: a host with all its subdomains, or a host and a path."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    host, path = (parts.hostname or "").removeprefix("www."), parts.path.rstrip("/").lower() + "/"
+    for site in sites:
+        wanted, _, below = site.split("://")[-1].lower().removeprefix("www.").partition("/")
+        same = host == wanted or host.endswith("." + wanted)
+        if same and (not below.strip("/") or path.startswith(f"/{below.strip('/')}/")):
+            return True
+    return False
