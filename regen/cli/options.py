@@ -9,6 +9,12 @@ from typing import Annotated, Any
 import typer
 
 
+def _folder(given: str) -> Path:
+    if not given.strip():
+        raise typer.BadParameter("it is empty: name a folder.")
+    return Path(given)
+
+
 def _without_color(given: bool) -> None:
     if given:
         os.environ["NO_COLOR"] = "1"
@@ -30,7 +36,10 @@ JudgeName = Annotated[
     str | None,
     typer.Option("--judge", help="How answers are checked: lm, contrast, or auto, the better one for the model."),
 ]
-Docs = Annotated[Path | None, typer.Option("--docs", help="Folder of documents (md, txt, html, pdf, docx).")]
+Docs = Annotated[
+    Path | None,
+    typer.Option("--docs", help="Folder of documents (md, txt, html, pdf, docx).", parser=_folder),
+]
 _SEARCH = "Search"
 Search = Annotated[
     str | None,

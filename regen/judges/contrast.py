@@ -22,8 +22,8 @@ from regen.judges import Progress
 from regen.judges.gather import each_document, refuse_nothing
 from regen.quiet import cut_on_purpose
 from regen.readings import bare, best_sentence, content, grounding, group, is_none, is_reported, same_answer
-from regen.types import Claim, Document, Evidence, Judgement, Stance
-from signatures import ReadDocument
+from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
+from signatures import AskAbout, ReadDocument
 
 Out = TypeVar("Out")
 
@@ -51,6 +51,7 @@ class ContrastJudge(dspy.Module):
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
         self.seed = seed
+        self.ask = dspy.Predict(AskAbout)
         self.read = dspy.Predict(ReadDocument)
         self._known: dict[tuple[Any, ...], Any] = {}
 
@@ -75,7 +76,7 @@ class ContrastJudge(dspy.Module):
         elif question:
             found = self._answers(claims, documents, question, progress)
         else:
-            found = self._statements(claims, documents, progress)
+            found = self._unasked(claims, documents, progress)
         refuse_nothing({item.document_id for item in found.evidence}, found.unjudged)
         return found
 
@@ -143,6 +144,17 @@ class ContrastJudge(dspy.Module):
             answers={name: options[side] for name, (side, _) in given.items()},
         )
 
+    def _unasked(self, claims: Sequence[Claim], documents: Sequence[Document], progress: Progress | None) -> Judgement:
+        """Claims without a question: each is judged by the question that it answers."""
+        evidence: list[Evidence] = []
+        unjudged: dict[str, Unjudged] = {}
+        steps = _Steps(progress, len(claims) * len(documents))
+        for place, claim in enumerate(claims):
+            found = self._answers([claim], documents, self._question(claim.text), steps.part(place, len(claims)))
+            evidence += found.evidence
+            unjudged |= {item.document_id: item for item in found.unjudged}
+        return Judgement(evidence=evidence, unjudged=list(unjudged.values()))
+
     def _statements(
         self, claims: Sequence[Claim], documents: Sequence[Document], progress: Progress | None
     ) -> Judgement:
@@ -167,6 +179,16 @@ class ContrastJudge(dspy.Module):
         elif no - max(yes, neither) >= DENIAL_MARGIN:
             stance, confidence = Stance.CONTRADICTS, math.exp(no)
         return _evidence(claim, document, stance, confidence, claim.text)
+
+    def _question(self, claim: str) -> str:
+        """The question that a claim answers."""
+
+        def ask() -> str:
+            with cut_on_purpose(), dspy.context(adapter=PlainAdapter()):
+                reply = self.ask(statement=one_line(claim, 600), config={"max_tokens": 60})
+            return one_line(bare(str(reply.question)), 300) or f"Is it true that {claim}"
+
+        return self._once((claim,), ask)
 
     def _read(self, fenced: str, question: str) -> str:
         """What a document says about a question, in a sentence."""
@@ -231,16 +253,17 @@ def pick(scores: Sequence[float]) -> tuple[int | None, float]:
 
 
 class _Steps:
-    """One count of progress over two passes."""
+    """One count of progress over several passes."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self.progress, self.total = progress, total
 
-    def part(self, place: int) -> Progress | None:
+    def part(self, place: int, parts: int = 2) -> Progress | None:
+        """The progress of one of equal parts, from 0."""
         progress = self.progress
         if progress is None:
             return None
-        return lambda done, total: progress(place * self.total // 2 + done * (self.total // 2) // total, self.total)
+        return lambda done, total: progress((place * total + done) * self.total // (parts * total), self.total)
 
     def end(self) -> None:
         if self.progress:

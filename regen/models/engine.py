@@ -13,7 +13,6 @@ import weakref
 from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from ipaddress import ip_address
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -107,7 +106,7 @@ class _Endpoint:
             timeout=openai.Timeout(self.timeout, connect=min(CONNECT_SECONDS, self.timeout)),
             max_retries=0,
             # A proxy that is set for the web must not get calls to this machine.
-            http_client=http_client(trust_env=False) if _is_loopback(self.base_url) else None,
+            http_client=http_client(trust_env=False) if wire.is_loopback(self.base_url) else None,
         )
         if urlsplit(self.base_url).hostname != "api.openai.com":
             connected.organization = connected.project = None  # OpenAI's account names are nobody else's business
@@ -255,11 +254,3 @@ class AsyncOpenAIEngine(_Endpoint):
             client = self._connect(openai.AsyncOpenAI, openai.DefaultAsyncHttpxClient)
             self._clients[loop] = client
         return client
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -15,7 +15,11 @@ def served_models(base_url: str, api_key: str | None) -> list[str]:
     import openai
 
     address = wire.without_credentials(base_url)
-    with openai.OpenAI(base_url=base_url, api_key=api_key or "none", timeout=10, max_retries=0) as client:
+    # As for the calls themselves: a proxy that is set for the web must not get those to this machine.
+    direct = openai.DefaultHttpxClient(trust_env=False) if wire.is_loopback(base_url) else None
+    with openai.OpenAI(
+        base_url=base_url, api_key=api_key or "none", timeout=10, max_retries=0, http_client=direct
+    ) as client:
         try:
             return [model.id for model in client.models.list().data]
         except (openai.OpenAIError, ValueError, AttributeError, TypeError) as error:

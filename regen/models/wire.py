@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -166,3 +167,12 @@ def _dialect() -> Any:
     from dspy.lm15 import OpenAIChatLM
 
     return OpenAIChatLM(api_key="conversion-only", transport=None)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is one of this machine itself."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

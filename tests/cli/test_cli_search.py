@@ -1,0 +1,104 @@
+"""`regen search`, and how a search is chosen by every command that needs one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import QUESTION
+from fake_model import FakeModel
+
+from regen.output import schema
+
+
+@pytest.fixture
+def recording(cli: Any, folder: Path, tmp_path: Path) -> Path:
+    """A recording of a search for QUESTION in `folder`."""
+    file = tmp_path / "recording.jsonl"
+    assert cli("search", QUESTION, "--docs", str(folder), "--record", str(file)).code == 0
+    return file
+
+
+def test_results_are_shown_with_title_date_and_place(cli: Any, folder: Path) -> None:
+    ended = cli("search", QUESTION, "--docs", str(folder), "-k", "2")
+    assert ended.code == 0
+    assert "[1]  2026-01-10  Estimate" in ended.out or "[1]  2026-03-02  Annual report" in ended.out
+    assert "estimate.md  local" in ended.out and "annual.md  local" in ended.out
+    assert "lunch.md" not in ended.out
+
+
+def test_json_is_one_object_of_the_schema(cli: Any, folder: Path) -> None:
+    import jsonschema
+
+    ended = cli("search", QUESTION, "--docs", str(folder), "--json")
+    jsonschema.validate(ended.json, schema("search"))
+    assert ended.json["search"] == "local"
+    assert {item["id"] for item in ended.json["documents"]} == {"estimate.md", "annual.md", "lunch.md"}
+
+
+def test_nothing_found_is_told_and_is_no_error(cli: Any, folder: Path) -> None:
+    ended = cli("search", "zygote", "--docs", str(folder))
+    assert (ended.code, ended.out.strip()) == (0, "Nothing was found.")
+
+
+def test_a_recording_is_searched_without_the_folder(cli: Any, recording: Path) -> None:
+    ended = cli("search", QUESTION, "--recorded", str(recording), "--json")
+    assert ended.json["search"] == "recorded"
+    assert len(ended.json["documents"]) == 3
+
+
+def test_ask_answers_from_a_recording(
+    cli: Any, model: FakeModel, recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REGEN_DOCS")
+    ended = cli("ask", QUESTION, "--recorded", str(recording), "--json")
+    assert ended.code == 0
+    assert ended.json["regenerated"] is True
+
+
+def test_ask_records_what_it_found(cli: Any, model: FakeModel, tmp_path: Path) -> None:
+    file = tmp_path / "found.jsonl"
+    assert cli("ask", QUESTION, "--record", str(file)).code == 0
+    assert json.loads(file.read_text())["query"] == QUESTION
+
+
+def test_results_of_two_searches_are_one_list(cli: Any, folder: Path, recording: Path) -> None:
+    ended = cli(
+        "search", QUESTION, "--search", "local,recorded", "--docs", str(folder), "--recorded", str(recording), "--json"
+    )
+    assert {item["source"] for item in ended.json["documents"]} == {"local"}
+    assert len(ended.json["documents"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("search", " "), 2, "The query is empty"),
+        (("search", "q", "-p", "altavista"), 3, "There is no search provider 'altavista'; there are: "),
+        (("search", "q", "-p", "local"), 3, "needs a folder of documents: name one with --docs"),
+        (("search", "q", "-p", "local,"), 3, "different providers' names"),
+        (("search", "q", "-p", "local,local"), 3, "different providers' names"),
+        (("search", "q", "--recorded", "gone.jsonl"), 2, "gone.jsonl cannot be read"),
+        (("search", "q", "--since", "yesterday"), 3, "Setting 'since' (from flag) is not valid"),
+    ],
+)
+def test_a_search_that_cannot_be_is_told(cli: Any, arguments: tuple[str, ...], code: int, sentence: str) -> None:
+    ended = cli(*arguments)
+    assert (ended.code, ended.out) == (code, "")
+    assert sentence in ended.err
+
+
+def test_markup_and_escapes_of_a_document_are_shown_as_they_are(cli: Any, folder: Path) -> None:
+    (folder / "evil.md").write_text("# [red]gull[/red]\n\nA gull \x1b]0;title\x07 [link=http://x]flies[/link].\n")
+    ended = cli("search", "gull", "--docs", str(folder))
+    assert "\x1b" not in ended.out
+    assert "[link=http://x]flies[/link]" in ended.out
+
+
+def test_a_misspelt_setting_in_the_config_file_is_told(cli: Any, folder: Path) -> None:
+    Path("config.toml").write_text("serach = 'local'\n")
+    ended = cli("search", "q", "--docs", str(folder))
+    assert ended.code == 3
+    assert "has 'serach', which is no setting: is 'search' meant?" in ended.err
