@@ -37,7 +37,8 @@ MAX_ANSWERS = 6
 # A document that has less than this part of an answer's content words does not give it, whatever the model says: asked
 # about something else, a small one repeats the question.
 GROUNDED = 0.6
-# A document that shares less than this part of a claim's content words has no bearing on it.
+# A document that shares less than this part of a claim's content words, or of those of a choice that are not in the
+# question, has no bearing on it.
 MIN_SHARED = 0.3
 SOMETHING_ELSE = "something else"
 # What was asked is kept for this many questions to single documents.
@@ -91,6 +92,8 @@ class ContrastJudge(dspy.Module):
         for document in documents:
             if document.id in chosen:
                 option, confidence = chosen[document.id]
+                if option is not None and not _could_give(document, question, options[option]):
+                    option = None
                 if option is not None:
                     answers[document.id] = options[option]
                 said = answers.get(document.id, "")
@@ -279,6 +282,16 @@ def _given(
         return None
     said = read if same_answer(read, options[side]) else options[side]
     return (side, said) if grounding(said, f"{document.title} {document.text}") >= GROUNDED else None
+
+
+def _could_give(document: Document, question: str, option: str) -> bool:
+    """Whether a document has enough of the words in which an option goes beyond the question.
+
+    A document that gives a third answer is pushed to one of the two; most often it doesn't even mention it.
+    """
+    own = content(option) - content(question)
+    said = content(f"{document.title} {document.text}")
+    return not own or len(own & said) >= MIN_SHARED * len(own)
 
 
 def _stance(side: int | None, stated: set[int]) -> Stance:
