@@ -92,7 +92,9 @@ class ContrastJudge(dspy.Module):
         for document in documents:
             if document.id in chosen:
                 option, confidence = chosen[document.id]
-                if option is not None and not _could_give(document, question, options[option]):
+                # A document that gives a third answer is pushed to one of these, though it seldom mentions it.
+                text = f"{document.title} {document.text}"
+                if option is not None and grounding(options[option], text, question) < MIN_SHARED:
                     option = None
                 if option is not None:
                     answers[document.id] = options[option]
@@ -282,16 +284,6 @@ def _given(
         return None
     said = read if same_answer(read, options[side]) else options[side]
     return (side, said) if grounding(said, f"{document.title} {document.text}") >= GROUNDED else None
-
-
-def _could_give(document: Document, question: str, option: str) -> bool:
-    """Whether a document has enough of the words in which an option goes beyond the question.
-
-    A document that gives a third answer is pushed to one of the two; most often it doesn't even mention it.
-    """
-    own = content(option) - content(question)
-    said = content(f"{document.title} {document.text}")
-    return not own or len(own & said) >= MIN_SHARED * len(own)
 
 
 def _stance(side: int | None, stated: set[int]) -> Stance:
