@@ -35,6 +35,7 @@ class LocalSearch:
     """
 
     name = "local"
+    reads_pages = False
 
     def __init__(self, folder: Path, *, cache: Path | None = None) -> None:
         self.folder = folder
