@@ -15,6 +15,7 @@ import httpcore2
 import httpx2
 from anyio.from_thread import start_blocking_portal
 
+from regen.errors import ConfigurationError
 from search.formats import Kind
 from search.guard import BlockedError, GuardedBackend, Resolve, check_url, resolve
 from search.text import clean, one_line
@@ -90,6 +91,9 @@ def fetch(urls: Sequence[str], options: FetchOptions) -> Iterator[tuple[str, Out
 
     The fetching goes on in a thread of its own, with an event loop of its own, so that it makes no difference whether
     the caller has one running. Closing the iterator ends it.
+
+    Raises:
+        ConfigurationError: the environment names certificates that cannot be loaded.
     """
     known: queue.SimpleQueue[tuple[str, Outcome] | None] = queue.SimpleQueue()
     wanted = list(dict.fromkeys(urls))
@@ -250,8 +254,15 @@ class _Transport(httpx2.AsyncBaseTransport):
     """Connections through `GuardedBackend`, with an end to every body, compressed or not."""
 
     def __init__(self, options: FetchOptions) -> None:
+        try:
+            certificates = httpx2.create_ssl_context()
+        except OSError as error:
+            raise ConfigurationError(
+                f"The certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be loaded ({error}); correct or "
+                "unset it."
+            ) from None
         self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=httpx2.create_ssl_context(),
+            ssl_context=certificates,
             network_backend=GuardedBackend(
                 allow_private=options.allow_private, resolve=options.resolve, backend=options.backend
             ),

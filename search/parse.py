@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from typing import BinaryIO
@@ -124,7 +125,8 @@ def _limit_memory() -> None:
         import resource
     except ImportError:  # not there on Windows
         return
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    with suppress(OSError, ValueError):  # a lower limit is set already, or the system has no such limit
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
 
 
 if __name__ == "__main__":

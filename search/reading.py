@@ -60,6 +60,9 @@ class PageReader:
         Title and date are the page's where the search gave none. A page that can't be read leaves its document as it
         was, and a warning says which and why; `[3]` is the third of `documents`. What is no search result of the web,
         but has been read already (a file of the local search), stays as it is.
+
+        Raises:
+            ConfigurationError: the environment names certificates that cannot be loaded.
         """
         wanted = {
             place: urldefrag(document.url)[0] for place, document in enumerate(documents) if not _is_read(document)

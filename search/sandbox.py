@@ -37,7 +37,7 @@ class ParserProcess:
 
     def start(self) -> None:
         """Start loading, if that has not been done yet, and return at once."""
-        with self._lock:
+        with self._lock, suppress(UnreadableError):  # which the first page will meet again
             self._running()
 
     def parse(self, page: Fetched, seconds: float) -> Page:
@@ -69,13 +69,16 @@ class ParserProcess:
             room = str(Path(__file__).parents[1])
             environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
             # -P: a module in the folder that the user happens to stand in is not ours to run.
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "search.parse"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment | {"PYTHONPATH": room},
-            )
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "search.parse"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    env=environment | {"PYTHONPATH": room},
+                )
+            except OSError as error:
+                raise UnreadableError(f"its parser cannot be started ({error.strerror})") from None
             self._lines, self._loaded = queue.SimpleQueue(), False
             assert self._process.stdout is not None
             threading.Thread(target=_pump, args=(self._process.stdout, self._lines), daemon=True).start()

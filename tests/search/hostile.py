@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import ssl
 import threading
 import time
 import zlib
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import httpcore2
@@ -72,8 +74,8 @@ class Internet(httpcore2.AsyncNetworkBackend):
 
 
 @contextmanager
-def serving(replies: dict[str, Reply]) -> Iterator[Site]:
-    """The server, until the end of the block."""
+def serving(replies: dict[str, Reply], certificate: tuple[Path, Path] | None = None) -> Iterator[Site]:
+    """The server, until the end of the block. With a certificate and its key, it speaks TLS."""
     lock = threading.Lock()
     ended = threading.Event()
     active = 0
@@ -117,6 +119,10 @@ def serving(replies: dict[str, Reply]) -> Iterator[Site]:
             pass
 
     server = Server(("127.0.0.1", 0), Handler)
+    if certificate:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(*certificate)
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     site = Site(server.server_address[1], replies)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

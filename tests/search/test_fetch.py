@@ -7,10 +7,17 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from hostile import PUBLIC, Internet, Reply, Site, article, bomb, dripping, endless, nothing_packed, of_size, serving
 
+from regen.errors import ConfigurationError
 from search import fetch as fetching
 from search.fetch import Fetched, FetchOptions, Outcome, Refused, fetch
 
@@ -45,6 +52,27 @@ def body(site: Site, options: FetchOptions, reply: Reply) -> Outcome:
     return one(site.url("/reply"), options)
 
 
+def self_signed(name: str, folder: Path) -> tuple[Path, Path]:
+    """A certificate for `name` and its key, as files."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    paths = folder / "certificate.pem", folder / "key.pem"
+    paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    paths[1].write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return paths
+
+
 def cause(outcome: Outcome) -> str:
     assert isinstance(outcome, Refused)
     return outcome.cause
@@ -64,6 +92,27 @@ def test_an_ordinary_page_comes_with_its_type_and_charset(site: Site, options: F
 def test_the_user_agent_names_regen_and_its_version(site: Site, options: FetchOptions) -> None:
     one(site.url("/"), options)
     assert all(agent.startswith("regen/0.") for agent in site.agents)
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"), [("site.example", ""), ("other.example", "no connection: [SSL: CERTIFICATE_VERIFY_FAILED]")]
+)
+def test_the_certificate_is_checked_against_the_name_and_not_the_address(
+    host: str, expected: str, site: Site, options: FetchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate, key = self_signed("site.example", tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with serving(site.replies, certificate=(certificate, key)) as secure:
+        outcome = one(secure.url("/", host).replace("http:", "https:"), options)
+    assert cause(outcome).startswith(expected) if expected else page(outcome)
+
+
+def test_certificates_that_cannot_be_loaded_are_a_sentence(
+    options: FetchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    with pytest.raises(ConfigurationError, match="SSL_CERT_FILE"):
+        one("http://site.example/", options)
 
 
 def test_proxies_of_the_environment_are_not_used(
