@@ -318,21 +318,13 @@ def test_a_claim_that_states_no_documents_answer_is_judged_alone(scripted_lm: Ma
     assert of(found, "c2") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
 
 
-def test_without_a_question_each_claim_is_set_against_its_denial(scripted_lm: MakeLM) -> None:
-    def script(_: str, user: str, __: Any) -> Any:
-        right = next(
-            letter for letter, text in shown(user).items() if text.startswith("Yes" if "10 euros. It" in user else "No")
-        )
-        return right, {letter: -0.05 if letter == right else -4.0 for letter in shown(user)}
-
-    found = judge(ContrastJudge(), scripted_lm(script, gives_logprobs=True), CLAIMS[:1])
-    assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
-
-
-def test_a_document_that_shares_no_word_with_a_claim_is_not_asked_about_it(scripted_lm: MakeLM) -> None:
-    lm = scripted_lm(lambda *_: ("A", {"A": -0.1, "B": -3.0, "N": -3.0}), gives_logprobs=True)
-    judge(ContrastJudge(), lm, CLAIMS[:1])
-    assert not any(DOCUMENTS[2].text in prompt for prompt in lm.engine.prompts())
+def test_a_document_that_shares_no_word_with_a_claim_is_not_asked_whether_it_is_true(scripted_lm: MakeLM) -> None:
+    lm = scripted_lm(reader(), gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[1:], question=QUESTION)
+    asked = [prompt for prompt in lm.engine.prompts() if "Is it true that It opens on Mondays." in prompt]
+    assert len(asked) == 4  # two documents, in both orders
+    assert not any(DOCUMENTS[2].text in prompt for prompt in asked)
+    assert of(found, "c2")["none"] == "irrelevant"
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
