@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,15 +22,20 @@ class Meter:
     def read(self) -> Usage:
         """Calls and tokens as the provider counted them, list price in US dollars where known, seconds."""
         calls = [(model, entry) for model, entries in self._tracker.usage_data.items() for entry in entries]
-        costs = [_cost(model, entry) for model, entry in calls]
-        return Usage(
-            calls=len(calls),
-            prompt_tokens=sum(_count(entry, "prompt_tokens") for _, entry in calls),
-            cached_tokens=sum(_cached(entry) for _, entry in calls),
-            completion_tokens=sum(_count(entry, "completion_tokens") for _, entry in calls),
-            cost_usd=sum(cost for cost in costs if cost is not None) if None not in costs and costs else None,
-            seconds=round(time.monotonic() - self._start, 3),
-        )
+        return usage_of(calls, time.monotonic() - self._start)
+
+
+def usage_of(calls: Sequence[tuple[str, dict[str, Any]]], seconds: float = 0.0) -> Usage:
+    """The usage of calls, each a DSPy model string and the provider's counts under OpenAI's names."""
+    costs = [_cost(model, entry) for model, entry in calls]
+    return Usage(
+        calls=len(calls),
+        prompt_tokens=sum(_count(entry, "prompt_tokens") for _, entry in calls),
+        cached_tokens=sum(_cached(entry) for _, entry in calls),
+        completion_tokens=sum(_count(entry, "completion_tokens") for _, entry in calls),
+        cost_usd=sum(cost for cost in costs if cost is not None) if None not in costs and costs else None,
+        seconds=round(seconds, 3),
+    )
 
 
 @contextmanager
