@@ -9,6 +9,7 @@ from typing import Any
 
 import dspy
 
+from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import SETTINGS, Row, Setting
 from regen.choosing import choose
 from regen.errors import InputError
@@ -18,7 +19,7 @@ from regen.models import gives_logprobs
 from regen.program import Regen, check_ids, result_of
 from regen.runner import Stage
 from regen.runs import Run
-from regen.types import Document, Record, Usage
+from regen.types import Document, Usage
 from search.base import Search
 from search.filters import on_site
 from signatures import ChooseCarefully, ChooseUnaided
@@ -26,18 +27,6 @@ from signatures import ChooseCarefully, ChooseUnaided
 RETRIEVAL = "retrieval"
 # The stages that ask the same with the choices in the other order.
 REVERSED = " reversed"
-
-
-class ChoiceItem(Record):
-    """One question with choices."""
-
-    id: str
-    question: str
-    choices: list[str]
-    answer: int
-    documents: list[Document] | None = None
-    category: str = ""
-    type: str = ""
 
 
 class Baselines(dspy.Module):

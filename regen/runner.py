@@ -38,8 +38,8 @@ class Stage:
 class Board(Protocol):
     """What is told how a run goes along, from any thread."""
 
-    def stage(self, name: str, seconds: float) -> None:
-        """A stage was finished, after so many seconds."""
+    def stage(self, name: str, seconds: float | None) -> None:
+        """A stage was finished after so many seconds; None where it failed, or could not be begun."""
         ...
 
     def item(self) -> None:
@@ -111,6 +111,7 @@ class _Worker:
                 continue
             if not set(stage.needs) <= set(done):
                 failed.add(stage.name)
+                self._board.stage(stage.name, None)
                 continue
             began = time.monotonic()
             try:
@@ -124,8 +125,9 @@ class _Worker:
                 errors.append(cause)
                 failed.add(stage.name)
                 self._run.fail(name, stage.name, str(cause), cause.exit_code)
+                self._board.stage(stage.name, None)
             else:
-                done[stage.name] = found
+                done[stage.name] = dict(found)
                 self._board.stage(stage.name, time.monotonic() - began)
         self._board.item()
         self._count(errors)

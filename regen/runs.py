@@ -68,6 +68,27 @@ class Session(Record):
     git: str | None
 
 
+class ItemChange(Record):
+    """An item that two runs answered differently."""
+
+    id: str
+    question: str
+    before: str
+    after: str
+    mended: bool
+    spoiled: bool
+
+
+class StageChange(Record):
+    """One stage in two runs, over the items that both answered in it."""
+
+    stage: str
+    n: int
+    right_before: int
+    right_after: int
+    changed: list[ItemChange]
+
+
 class Run:
     """One run. Made by `begin`, which writes, or by `read`, which doesn't; safe to use from several threads."""
 
@@ -324,11 +345,50 @@ class Run:
             raise RegenError(f"{self.folder / STORE} cannot be written ({error}).") from None
 
 
-def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """What differs between two configurations, each as a clause; those beyond a few are counted."""
+def differences(there: Mapping[str, Any], here: Mapping[str, Any], *, most: int | None = _NAMED) -> list[str]:
+    """What differs between two configurations, each as a clause; those beyond `most` are only counted."""
     names = [name for name in {**there, **here} if there.get(name) != here.get(name)]
-    named = [f"{name} was {_said(there.get(name))} and is {_said(here.get(name))}" for name in names[:_NAMED]]
-    return named if len(names) <= _NAMED else [*named, f"and {len(names) - _NAMED} more"]
+    named = [f"{name} was {_said(there.get(name))} and is {_said(here.get(name))}" for name in names[:most]]
+    return named if len(named) == len(names) else [*named, f"and {len(names) - len(named)} more"]
+
+
+def compared(a: Run, b: Run) -> list[StageChange]:
+    """Two runs item by item, for every stage that both have answers of.
+
+    An answer is a stage's `choice`, an index into the item's `choices`, and right where it is the item's `answer`.
+    Items are the same where their ids, questions and choices are.
+    """
+    items = {name: data for name, data in a.items().items() if "choices" in data and "answer" in data}
+    others = b.items()
+    before, after = a.finished(), b.finished()
+    found: dict[str, list[tuple[str, Any, Any]]] = {}
+    for name, data in items.items():
+        if all(others.get(name, {}).get(key) == data[key] for key in ("question", "choices")):
+            for stage, kept in before.get(name, {}).items():
+                then = after.get(name, {}).get(stage)
+                if then is not None and "choice" in kept.data and "choice" in then.data:
+                    found.setdefault(stage, []).append((name, kept.data["choice"], then.data["choice"]))
+    return [
+        StageChange(
+            stage=stage,
+            n=len(pairs),
+            right_before=sum(was == items[name]["answer"] for name, was, _ in pairs),
+            right_after=sum(now == items[name]["answer"] for name, _, now in pairs),
+            changed=[_change(name, items[name], was, now) for name, was, now in pairs if was != now],
+        )
+        for stage, pairs in found.items()
+    ]
+
+
+def _change(name: str, data: Mapping[str, Any], was: int, now: int) -> ItemChange:
+    return ItemChange(
+        id=name,
+        question=data["question"],
+        before=data["choices"][was],
+        after=data["choices"][now],
+        mended=now == data["answer"],
+        spoiled=was == data["answer"],
+    )
 
 
 def runs_in(folder: Path) -> list[Path]:

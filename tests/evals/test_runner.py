@@ -14,8 +14,9 @@ import pytest
 from worlds import Hasty, Quiet, item
 
 from eval_truthfulqa import metrics
+from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import SETTINGS, Row
-from eval_truthfulqa.runner import ChoiceItem, Evaluation, complete, in_order, rows
+from eval_truthfulqa.runner import Evaluation, complete, in_order, rows
 from regen import Regen
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.journal import Journal

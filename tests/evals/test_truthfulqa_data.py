@@ -17,6 +17,12 @@ from regen.errors import InputError, ProviderError
 from regen.paths import cache_dir
 
 
+@pytest.fixture
+def truthfulqa(tmp_path: Path) -> Path:
+    """A file that passes for TruthfulQA's."""
+    return write_truthfulqa(tmp_path / "TruthfulQA.csv")
+
+
 class Host:
     """Serves one file on loopback, and counts how often."""
 

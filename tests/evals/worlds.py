@@ -7,7 +7,7 @@ from typing import Any
 
 from scripted import system_text
 
-from eval_truthfulqa.runner import ChoiceItem
+from eval_truthfulqa.items import ChoiceItem
 from regen.errors import ProviderError
 from regen.types import Document
 
@@ -61,7 +61,7 @@ class Quiet:
         self.stages: list[str] = []
         self.items = 0
 
-    def stage(self, name: str, seconds: float) -> None:
+    def stage(self, name: str, seconds: float | None) -> None:
         self.stages.append(name)
 
     def item(self) -> None:
