@@ -27,6 +27,8 @@ NEITHER = "neither of them, or the document is about something else"
 # The log-probability of an option that is not among the tokens that the model reports, below the last of those.
 _BELOW = 1.0
 _TOP = 20
+# What one document is worth beside the answer's own log-odds, which are seldom beyond 1 once the order is taken out.
+DOCUMENT_NATS = 1.0
 
 
 def choose(
@@ -67,6 +69,22 @@ def choose(
         if shuffle:
             random.Random(f"{seed}:{options!r}:{inputs.get('question')}:{inputs.get('document')}").shuffle(forward)
         return _by_letter(predictor, options, forward, neither, inputs)
+
+
+def joined(scores: Sequence[float], evidence: Sequence[tuple[int, int]]) -> list[float]:
+    """An answer's own log-probabilities and the documents' stances, added up as independent evidence.
+
+    Args:
+        scores: A log-probability for each option.
+        evidence: For each option, how many documents support and how many contradict it.
+
+    Returns:
+        A log-probability for each option. Each document that supports one option and contradicts another moves the
+        two apart by `DOCUMENT_NATS`; documents that take no side move nothing.
+    """
+    return _normalize(
+        [score + DOCUMENT_NATS * (plus - minus) / 2 for score, (plus, minus) in zip(scores, evidence, strict=True)]
+    )
 
 
 def again(lm: Any, attempt: int) -> dict[str, Any]:

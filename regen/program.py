@@ -10,7 +10,7 @@ import dspy
 
 from regen import feedback as feedback_text
 from regen.adapter import PlainAdapter
-from regen.choosing import choose
+from regen.choosing import choose, joined
 from regen.citations import attribution, check_citations, name_sources, without_citations
 from regen.conflict import Support, aggregate
 from regen.errors import ConfigurationError, InputError, ProviderError
@@ -335,9 +335,14 @@ class _Choosing:
             inputs["feedback"] = feedback
         program = self.program
         scores = choose(program.choose, self.choices, inputs, seed=program.seed, shuffle=program.shuffle)
-        chosen = max(range(len(scores)), key=scores.__getitem__)
         # Without log-probabilities, the scores only tell which letter the model wrote.
-        known = gives_logprobs(self.program.choose.lm or dspy.settings.lm)
+        known = gives_logprobs(program.choose.lm or dspy.settings.lm)
+        if feedback and known and self.judgement is not None:
+            # Words alone hardly move a weak model.
+            report = self._report(self.claims, self.judgement)
+            sides = [report.sides(claim.id) for claim in self.claims]
+            scores = joined(scores, [(len(plus), len(minus)) for plus, minus in sides])
+        chosen = max(range(len(scores)), key=scores.__getitem__)
         shares = [exp(score) for score in scores] if known else None
         return Answer(text=self.choices[chosen], choice=chosen, probabilities=shares)
 
@@ -360,15 +365,13 @@ class _Choosing:
         assert answer.choice is not None
         claim = self.claims[answer.choice]
         of_claim: list[Evidence] = [item for item in self.judgement.evidence if item.claim_id == claim.id]
-        report = aggregate(
-            [claim],
-            self.documents,
-            Judgement(evidence=of_claim, unjudged=self.judgement.unjudged),
-            support=program.support,
-            check_quotes=program.check_quotes,
-        )
+        report = self._report([claim], Judgement(evidence=of_claim, unjudged=self.judgement.unjudged))
         self.warnings += report.warnings
         return report
+
+    def _report(self, claims: list[Claim], judgement: Judgement) -> ConflictReport:
+        program = self.program
+        return aggregate(claims, self.documents, judgement, support=program.support, check_quotes=program.check_quotes)
 
 
 def answers_of(judgement: Judgement, documents: Sequence[Document]) -> list[DocumentAnswer]:

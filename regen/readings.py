@@ -118,9 +118,12 @@ def is_reported(text: str) -> bool:
     return _REPORTED.search(text) is not None
 
 
-def grounding(answer: str, text: str) -> float:
-    """The share, in [0, 1], of an answer's content words that stand in a text; 1 for an answer without any."""
-    words = content(answer) - _YES_NO
+def grounding(answer: str, text: str, known: str = "") -> float:
+    """The share, in [0, 1], of an answer's content words that stand in a text; 1 for an answer without any.
+
+    Words of `known`, such as a question, are left out: they tell nothing about who gives the answer.
+    """
+    words = content(answer) - _YES_NO - content(known)
     return len(words & content(text)) / len(words) if words else 1.0
 
 

@@ -119,7 +119,9 @@ class Answer(Record):
     choice: int | None = Field(default=None, ge=0, description="Index into `choices`, where there are choices.")
     citations: list[str] = Field(default=[], description="Ids of the documents it cites, in order of first mention.")
     probabilities: list[float] | None = Field(
-        default=None, description="One for each choice, summing to 1; where the model gives log-probabilities."
+        default=None,
+        description="One for each choice, summing to 1; where the model gives log-probabilities. Those of a second "
+        "answer have the documents' stances in them.",
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from datetime import date
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Literal, Protocol, Self, runtime_checkable
+from typing import Annotated, Literal, Protocol, Self, runtime_checkable
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -58,6 +60,33 @@ class SearchOptions(BaseModel):
     retries: int = 3
 
 
+def _key(value: SecretStr) -> SecretStr:
+    key = value.get_secret_value().strip()
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise ValueError("it must be one word of ASCII characters")
+    return SecretStr(key)
+
+
+def _address(value: str) -> str:
+    try:
+        parts = urlsplit(value.strip())
+        whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole:
+        raise ValueError("it must be an address that begins with http:// or https://")
+    if "@" in parts.netloc:
+        raise ValueError("it must hold no user and no password")
+    return value.strip().rstrip("/")
+
+
+Key = Annotated[SecretStr, AfterValidator(_key)]
+"""A key or token that can be sent in a header."""
+
+Address = Annotated[str, AfterValidator(_address)]
+"""Where an API is, without a slash at its end."""
+
+
 class ProviderSettings(BaseSettings):
     """Base of a provider's own settings: keys and addresses, by their usual names.
 
@@ -66,20 +95,6 @@ class ProviderSettings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(env_file=".env", extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)
-
-    @classmethod
-    def read(cls) -> Self:
-        """The settings in force.
-
-        Raises:
-            ConfigurationError: a value that is out of range or of the wrong type.
-        """
-        try:
-            return cls()
-        except ValidationError as error:
-            first = error.errors()[0]
-            name = str(first["loc"][0]) if first["loc"] else "settings"
-            raise ConfigurationError(f"Setting {name!r} is not valid: {first['msg']}.") from None
 
     @classmethod
     def settings_customise_sources(
@@ -91,6 +106,23 @@ class ProviderSettings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls, config_file())
+
+    @classmethod
+    def read(cls) -> Self:
+        """The settings as the user has them.
+
+        Raises:
+            ConfigurationError: one is not valid, or the config file cannot be read.
+        """
+        try:
+            return cls()
+        except ValidationError as error:
+            first = error.errors(include_input=False)[0]
+            name = str(first["loc"][0]).upper() if first["loc"] else "A setting"
+            cause = first["msg"].removeprefix("Value error, ")
+            raise ConfigurationError(f"{name} is not valid: {cause}.") from None
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise ConfigurationError(f"The config file {config_file()} is not valid TOML: {error}.") from None
 
 
 @runtime_checkable

@@ -54,7 +54,7 @@ def read(entry: Entry) -> Content:
         data = path.read_bytes()
         if not data.strip():
             raise UnreadableError("it is empty")
-        with _quiet():
+        with quiet():
             content = readers.get(path.suffix.lower(), _plain)(data)
     except UnreadableError:
         raise
@@ -136,7 +136,7 @@ def _date_in_name(stem: str) -> date | None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep the parsers' log lines away: what stops a file from being read comes as an exception."""
     loggers = [logging.getLogger(name) for name in _CHATTY]
     levels = [logger.level for logger in loggers]

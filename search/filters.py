@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
 from regen.types import Document
 from search.base import SearchOptions
+from search.urls import on_site
 
 
 class Filters(BaseModel):
@@ -43,18 +43,3 @@ class Filters(BaseModel):
         return kept, [
             f"{undated} of {len(kept)} results have no date, so they may be older than {self.since.isoformat()}."
         ]
-
-
-def on_site(url: str, sites: Sequence[str]) -> bool:
-    """Whether an address belongs to one of `sites`: a host with all its subdomains, or a host and a path."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    host, path = (parts.hostname or "").removeprefix("www."), parts.path.rstrip("/").lower() + "/"
-    for site in sites:
-        wanted, _, below = site.split("://")[-1].lower().removeprefix("www.").partition("/")
-        same = host == wanted or host.endswith("." + wanted)
-        if same and (not below.strip("/") or path.startswith(f"/{below.strip('/')}/")):
-            return True
-    return False

@@ -6,16 +6,23 @@ import re
 import zipfile
 from datetime import UTC, date, datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from search.text import Content, UnreadableError, decode, one_line
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
 
+Kind = Literal["html", "text", "pdf", "docx"]
+
 MAX_UNZIPPED = 100_000_000  # bytes; a Word file that unzips to more is not read
 
 _CHARSET = re.compile(rb"charset\s{0,5}=\s{0,5}[\"']?([\w.:-]{2,40})", re.IGNORECASE)
+# Finding the main text takes time with the square of their number: about a second for as many.
+MAX_ELEMENTS = 20_000
+
+# XML knows no other control characters; lxml refuses them, written as they are or as numbers.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|&#(?:0*(\d{1,3})|x0*([0-9a-f]{1,2}))(?:;|(?![0-9a-f]))", re.I)
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 _DATE_MARKUP = (
     "//meta[not(re:test(concat(@name, @property), 'description|title|keywords', 'i'))]"
@@ -25,14 +32,20 @@ _DATE_MARKUP = (
 _DOCX_TEMPLATE_DATE = datetime(2013, 12, 23, 23, 15, tzinfo=UTC)
 
 
-def html(data: bytes) -> Content:
-    """The main text of a web page as Markdown; the whole text of its body where no main text is found."""
+def html(data: bytes, charset: str | None = None) -> Content:
+    """The main text of a web page as Markdown; the whole text of its body where no main text is found.
+
+    A page of more than `MAX_ELEMENTS` is taken whole, too.
+
+    `charset` is what its server calls its encoding: it goes before what the page itself says.
+    """
     import trafilatura
     from trafilatura.baseline import html2txt
     from trafilatura.utils import load_html
 
     declared = _CHARSET.search(data[:2048])
-    page = decode(data, declared.group(1).decode("ascii") if declared else None)
+    page = decode(data, charset or (declared.group(1).decode("ascii") if declared else None))
+    page = _CONTROLS.sub(_printable, page)
     tree = load_html(page)
     if tree is None:
         tree = load_html(f"<html><body><div>{page}</div></body></html>")
@@ -40,9 +53,18 @@ def html(data: bytes) -> Content:
         raise UnreadableError("it is not HTML")
     published = _html_date(tree)
     title = next((element.text_content() for element in tree.iter("title")), "")
-    # Everything, since the user chose these pages: leaving out a section would hide what it says.
-    text = trafilatura.extract(tree, output_format="markdown", include_comments=False, favor_recall=True)
+    text = None
+    if sum(1 for _ in tree.iter()) <= MAX_ELEMENTS:
+        # Everything, since these pages were chosen: leaving out a section would hide what it says.
+        text = trafilatura.extract(tree, output_format="markdown", include_comments=False, favor_recall=True)
     return Content(text or html2txt(tree), title, published, "metadata" if published else None)
+
+
+def _printable(found: re.Match[str]) -> str:
+    """A blank for a control character; a number that stands for another character stays."""
+    decimal, hexadecimal = found.groups()
+    code = int(decimal) if decimal else int(hexadecimal or "0", 16)
+    return found.group() if code in (9, 10, 13) or 32 <= code < 127 or code >= 160 else " "
 
 
 def _html_date(tree: Any) -> date | None:

@@ -2,34 +2,59 @@
 
 from __future__ import annotations
 
+import json
+import random
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Literal, NoReturn, TypeVar
+from urllib.parse import quote, quote_plus, urlsplit
 
 import httpx2
-import tenacity
 
 from search.base import Failure, SearchError
-from search.text import one_line
+from search.text import clean, one_line
 
-# A provider that asks to wait longer than this is not waited for: its quota counts as used up.
+# Seconds. A provider that asks to wait longer is not waited for.
 LONGEST_WAIT = 60.0
 # Bytes of a reply at most: results of a search are far smaller.
 LARGEST_REPLY = 16_000_000
-_BUSY = 429
-_TRANSIENT = frozenset({408, 500, 502, 503, 504})
 
-Classify = Callable[[int, str], Failure | None]
+Verdict = Failure | Literal["busy"]
+"""What a reply means: a failure for good, or `busy`, which is tried again and then counts as `quota`."""
+
+Classify = Callable[[int, str], Verdict | None]
+"""Reads a failed reply's status and text; None leaves it to the usual reading of the status."""
+
+_T = TypeVar("_T")
 
 
-class _RetryableError(Exception):
-    """A failure that may pass, with the seconds that the provider asks to wait for."""
+class PassingError(Exception):
+    """A failure that may pass, and the seconds that the provider asks to wait for."""
 
-    def __init__(self, error: SearchError, wait: float | None = None) -> None:
+    def __init__(self, error: SearchError, wait: float = 0.0) -> None:
         super().__init__(str(error))
         self.error, self.wait = error, wait
+
+
+def patiently(attempt: Callable[[], _T], retries: int, sleep: Callable[[float], None]) -> _T:
+    """What `attempt` returns, tried `retries` times more with growing pauses while it raises `PassingError`.
+
+    Raises:
+        SearchError: it failed for good, at the last try, or for longer than is waited for.
+    """
+    tried = 0
+    while True:
+        try:
+            return attempt()
+        except PassingError as failed:
+            if tried >= retries or failed.wait > LONGEST_WAIT:
+                raise failed.error from None
+            pause = random.uniform(0.5, 1.0) * 2.0 ** min(tried, 4)
+            wait = max(failed.wait, pause)
+        sleep(wait)
+        tried += 1
 
 
 class HttpClient:
@@ -37,7 +62,7 @@ class HttpClient:
 
     Args:
         provider: Its name in sentences that people read ("Brave Search").
-        key: Name of the setting that holds its key, for the sentence about credentials; "" where there is none.
+        access: What to do where it refuses access ("check BRAVE_API_KEY").
         timeout: Seconds to wait for one reply.
         retries: Tries again after a reply of 408, 429 or 5xx, a lost connection or a time-out.
         secrets: Texts that no error may show.
@@ -48,15 +73,21 @@ class HttpClient:
         self,
         provider: str,
         *,
-        key: str = "",
+        access: str = "check its settings",
         timeout: float = 20.0,
         retries: int = 3,
         secrets: tuple[str, ...] = (),
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.provider, self.key, self.timeout, self.retries = provider, key, timeout, retries
-        self._secrets = tuple(secret for secret in secrets if secret)
-        self._sleep = sleep
+        self.provider, self.access, self.timeout, self.retries = provider, access, timeout, retries
+        self.sleep = sleep
+        self._secrets: set[str] = set()
+        self.hide(*secrets)
+
+    def hide(self, *secrets: str) -> None:
+        """Show these texts in no error from now on, however an address would spell them."""
+        for secret in filter(None, secrets):
+            self._secrets |= {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}
 
     def json(
         self,
@@ -72,20 +103,24 @@ class HttpClient:
 
         Args:
             method: GET or POST.
-            url: Without a query.
-            params: The query; None values are left out.
+            url: Without a query, where there are `params`.
+            params: The query; those that are None are left out.
             body: Sent as JSON.
             headers: Beside the usual ones.
-            classify: Says of a reply's status and text which failure it is, where the usual reading is wrong.
+            classify: Says of a reply's status and text which failure it is, where its status alone does not say.
 
         Raises:
             SearchError: with the kind of failure, after every try.
         """
-        status, text = self.send(method, url, params=params, body=body, headers=headers, classify=classify)
+        content = None if body is None else json.dumps(body).encode()
+        kind = {} if body is None else {"content-type": "application/json"}
+        reply = self.send(
+            method, url, params=params, content=content, headers={**kind, **(headers or {})}, classify=classify
+        )
         try:
-            return _json(text)
+            return json.loads(reply)
         except (ValueError, RecursionError):
-            raise self.bad_reply(f"status {status}, not JSON") from None
+            raise self.bad_reply("not JSON") from None
 
     def send(
         self,
@@ -93,134 +128,140 @@ class HttpClient:
         url: str,
         *,
         params: Mapping[str, Any] | None = None,
-        body: Any = None,
+        content: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         classify: Classify | None = None,
-    ) -> tuple[int, bytes]:
-        """As `json`, but the status and the bytes of a reply that is no failure."""
+    ) -> bytes:
+        """As `json`, but the bytes that are sent, and the bytes of a reply that is no failure."""
         given = {name: value for name, value in (params or {}).items() if value is not None}
+        with httpx2.Client(
+            timeout=self.timeout, headers={"user-agent": "regen", "accept": "application/json"}
+        ) as client:
 
-        def attempt() -> tuple[int, bytes]:
-            return self._attempt(method, url, given, body, dict(headers or {}), classify)
+            def attempt() -> bytes:
+                return self._attempt(client, method, url, given, content, dict(headers or {}), classify)
 
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(_RetryableError),
-            stop=tenacity.stop_after_attempt(self.retries + 1),
-            wait=_wait,
-            sleep=self._sleep,
-            reraise=True,
-        )
-        try:
-            return retrying(attempt)
-        except _RetryableError as failed:
-            raise failed.error from None
+            return patiently(attempt, self.retries, self.sleep)
 
     def bad_reply(self, detail: str) -> SearchError:
         """The error for a reply that cannot be read."""
         return SearchError(
-            f"{self.provider} replied with something that regen cannot read ({self._clean(detail)}); try again later, "
+            f"{self.provider} replied with something that regen cannot read ({self._shown(detail)}); try again later, "
             "or name another provider with --search.",
             "bad reply",
         )
 
-    def _attempt(
-        self,
-        method: str,
-        url: str,
-        params: dict[str, Any],
-        body: Any,
-        headers: dict[str, str],
-        classify: Classify | None,
-    ) -> tuple[int, bytes]:
-        try:
-            with (
-                httpx2.Client(timeout=self.timeout) as client,
-                client.stream(method, url, params=params or None, json=body, headers=headers) as reply,
-            ):
-                content = _content(reply)
-        except httpx2.TimeoutException:
-            raise _RetryableError(self._unavailable(f"no answer within {self.timeout:g} seconds")) from None
-        except httpx2.TransportError as error:
-            raise _RetryableError(self._unavailable(str(error) or type(error).__name__)) from None
-        except (httpx2.InvalidURL, httpx2.HTTPError) as error:
-            raise self.bad_reply(str(error) or type(error).__name__) from None
-        if content is None:
-            raise self.bad_reply(f"more than {LARGEST_REPLY // 1_000_000} MB")
-        status = reply.status_code
-        if 200 <= status < 300:
-            return status, content
-        said = one_line(content.decode("utf-8", "replace"))
-        kind = classify(status, content.decode("utf-8", "replace")) if classify else None
-        raise self._failed(status, said, kind, _retry_after(reply.headers.get("retry-after")))
-
-    def _failed(self, status: int, said: str, kind: Failure | None, wait: float | None) -> Exception:
-        detail = self._clean(f"status {status}{f': {said}' if said else ''}")
-        if kind == "credentials" or (kind is None and status in (401, 403)):
-            where = f"; check {self.key}" if self.key else ""
-            return SearchError(f"{self.provider} refused the credentials{where} ({detail}).", "credentials")
-        if kind == "quota" or (kind is None and status in (402, _BUSY)):
-            error = SearchError(
-                f"{self.provider} has no more searches to give on this plan or at this pace; wait, or name another "
-                f"provider with --search ({detail}).",
-                "quota",
-            )
-            patient = status == _BUSY and (wait is None or wait <= LONGEST_WAIT)
-            return _RetryableError(error, wait) if patient else error
-        if status in _TRANSIENT:
-            patient = wait is None or wait <= LONGEST_WAIT
-            return _RetryableError(self._unavailable(detail), wait) if patient else self._unavailable(detail)
-        if kind == "unavailable":
-            return self._unavailable(detail)
-        return self.bad_reply(detail)
-
-    def _unavailable(self, detail: str) -> SearchError:
+    def unavailable(self, detail: str) -> SearchError:
+        """The error for a provider that is down or out of time."""
         return SearchError(
-            f"{self.provider} cannot be reached ({self._clean(detail)}); try again later, or name another provider "
+            f"{self.provider} cannot be reached ({self._shown(detail)}); try again later, or name another provider "
             "with --search.",
             "unavailable",
         )
 
-    def _clean(self, detail: str) -> str:
-        for secret in self._secrets:
+    def _attempt(
+        self,
+        client: httpx2.Client,
+        method: str,
+        url: str,
+        params: dict[str, Any],
+        content: bytes | None,
+        headers: dict[str, str],
+        classify: Classify | None,
+    ) -> bytes:
+        try:
+            with client.stream(method, url, params=params or None, content=content, headers=headers) as reply:
+                received = self._body(reply)
+        except httpx2.TimeoutException:
+            raise PassingError(self.unavailable(f"no answer within {self.timeout:g} seconds")) from None
+        except httpx2.TransportError as error:
+            raise PassingError(self.unavailable(str(error) or type(error).__name__)) from None
+        except (httpx2.InvalidURL, httpx2.HTTPError) as error:
+            raise self.bad_reply(str(error) or type(error).__name__) from None
+        if reply.status_code < 200 or reply.status_code > 299:
+            self._fail(reply, received.decode("utf-8", "replace"), classify)
+        return received
+
+    def _body(self, reply: httpx2.Response) -> bytes:
+        """All of the body, unless there is too much of it or it takes too long."""
+        received = bytearray()
+        end = time.monotonic() + self.timeout
+        for part in reply.iter_bytes():
+            received += part
+            if len(received) > LARGEST_REPLY:
+                raise self.bad_reply(f"more than {LARGEST_REPLY // 1_000_000} MB")
+            if time.monotonic() > end:
+                raise httpx2.ReadTimeout("the reply does not end")
+        return bytes(received)
+
+    def _fail(self, reply: httpx2.Response, text: str, classify: Classify | None) -> NoReturn:
+        status = reply.status_code
+        said = _message(text)
+        if 300 <= status < 400:
+            said = f"sent on to {urlsplit(reply.headers.get('location', '')[:1000]).netloc or 'elsewhere'}"
+        wait = retry_after(reply.headers.get("retry-after"))
+        asked = f", asks to wait {wait:.0f} seconds" if wait > LONGEST_WAIT else ""
+        detail = self._shown(f"status {status}{asked}{f': {said}' if said else ''}")
+        verdict = (classify(status, text) if classify else None) or _usual(status)
+        if verdict == "credentials":
+            raise SearchError(f"{self.provider} refused access ({detail}); {self.access}.", "credentials")
+        if verdict in ("quota", "busy"):
+            error = SearchError(
+                f"{self.provider} gives no more searches on this plan or at this pace ({detail}); wait, or name "
+                "another provider with --search.",
+                "quota",
+            )
+            raise PassingError(error, wait) if verdict == "busy" else error
+        if verdict == "unavailable":
+            raise PassingError(self.unavailable(detail), wait)
+        if 400 <= status < 500:
+            raise SearchError(
+                f"{self.provider} did not accept the request ({detail}); ask in other words, or name another provider "
+                "with --search.",
+                "bad reply",
+            )
+        raise self.bad_reply(detail)
+
+    def _shown(self, detail: str) -> str:
+        """`detail` on one line, without secrets: they are taken out before it is cut, so that no part stays."""
+        for secret in sorted(self._secrets, key=len, reverse=True):
             detail = detail.replace(secret, "***")
-        return one_line(detail)
+        return one_line(clean(detail)).rstrip(".")
 
 
-def _wait(state: tenacity.RetryCallState) -> float:
-    failed = state.outcome.exception() if state.outcome else None
-    asked = failed.wait if isinstance(failed, _RetryableError) else None
-    return asked if asked is not None else tenacity.wait_random_exponential(multiplier=0.5, max=20.0)(state)
+def _usual(status: int) -> Verdict | None:
+    if status in (401, 403, 407):
+        return "credentials"
+    if status == 402:
+        return "quota"
+    if status == 429:
+        return "busy"
+    return "unavailable" if status == 408 or status >= 500 else None
 
 
-def _retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a header that gives seconds or a date; None where it gives neither."""
+def _message(text: str) -> str:
+    """What an error reply says to people: a message somewhere in its JSON, or short text that is no HTML."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return "" if text.lstrip().startswith("<") else text
+    for _ in range(4):
+        if isinstance(value, dict):
+            value = next((value[key] for key in ("message", "detail", "error", "reason") if value.get(key)), "")
+    return value if isinstance(value, str) else ""
+
+
+def retry_after(value: str | None, now: datetime | None = None) -> float:
+    """Seconds to wait by a Retry-After header, which gives seconds or a date; 0 where it gives neither."""
     if not value:
-        return None
+        return 0.0
     try:
         return max(0.0, float(value))
     except ValueError:
         pass
     try:
         until = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
-
-
-def _content(reply: httpx2.Response) -> bytes | None:
-    """The body, or None where it is too large."""
-    parts, size = [], 0
-    for part in reply.iter_bytes():
-        size += len(part)
-        if size > LARGEST_REPLY:
-            return None
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _json(content: bytes) -> Any:
-    import json
-
-    return json.loads(content)
+        until = until if until.tzinfo else until.replace(tzinfo=UTC)
+        return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, OverflowError):
+        return 0.0

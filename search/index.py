@@ -53,7 +53,7 @@ class Index:
         """
         import tantivy
 
-        words = _analyzer(for_query=True).analyze(query) or _analyzer().analyze(query)
+        words = analyzer(for_query=True).analyze(query) or analyzer().analyze(query)
         index = self._index
         clauses = []
         for word in dict.fromkeys(words):
@@ -89,7 +89,7 @@ class Index:
             except ValueError as error:
                 raise OSError(f"the index could not be written: {error}") from error
         index = tantivy.Index.open(str(built))
-        index.register_tokenizer("english", _analyzer())
+        index.register_tokenizer("english", analyzer())
         return index
 
     def _build(self, built: Path) -> None:
@@ -103,7 +103,7 @@ class Index:
         unfinished = self._home / "search-unfinished"
         unfinished.mkdir()
         index = tantivy.Index(schema.build(), path=str(unfinished))
-        index.register_tokenizer("english", _analyzer())
+        index.register_tokenizer("english", analyzer())
         with index.writer(heap_size=_HEAP_BYTES, num_threads=1) as writer:
             for place, (passage, file, title, text) in enumerate(self._store.texts()):
                 document = tantivy.Document()
@@ -128,7 +128,7 @@ def _checksum(folder: Path) -> int:
     return checksum
 
 
-def _analyzer(*, for_query: bool = False) -> Any:
+def analyzer(*, for_query: bool = False) -> Any:
     """What makes words of a text. Stop words are taken from the query alone, so that one of only such words works."""
     from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 

@@ -10,12 +10,12 @@ MAX_WORDS = 300  # a passage holds at most this many words, its repeated heading
 MIN_WORDS = 200  # from here on a passage ends at the end of a paragraph, or where the next section begins
 OVERLAP_WORDS = 40  # whole sentences of at most this many words stand in two neighbouring passages
 
-_WORD_CHARACTERS = 8  # a "word" of text without spaces (Chinese, a data dump) is this many characters
+WORD_CHARACTERS = 8  # a "word" of text without spaces (Chinese, a data dump) is this many characters
 _BREAK = re.compile(r"(?m:^#{1,6}[ \t].*\n+)|\n\n+|[.!?…][\"'”’)\]]*\s+|[。！？]\s*|\n(?=[ \t]*(?:[-*+|#]|\d+[.)] ))")  # noqa: RUF001
 
 
 @dataclass(frozen=True)
-class _Unit:
+class Unit:
     """One sentence, list item or heading: text[start:end], white space after it included."""
 
     start: int
@@ -34,9 +34,9 @@ def passages(text: str) -> list[str]:
     """
     if not text.strip():
         return []
-    if _words(text) <= MAX_WORDS:
+    if count_words(text) <= MAX_WORDS:
         return [text.strip()]
-    units = _units(text)
+    units = units_of(text)
     found: list[str] = []
     first, heading = 0, ""
     while first < len(units):
@@ -59,7 +59,7 @@ def first_heading(text: str) -> str | None:
     return None
 
 
-def _overlap_start(units: list[_Unit], first: int) -> int:
+def _overlap_start(units: list[Unit], first: int) -> int:
     """The unit where the passage begins whose first new unit is `first`."""
     start, overlap = first, 0
     while start > 0 and not units[start].heading and not units[start - 1].heading:
@@ -70,7 +70,7 @@ def _overlap_start(units: list[_Unit], first: int) -> int:
     return start
 
 
-def _window_end(units: list[_Unit], start: int, first: int) -> int:
+def _window_end(units: list[Unit], start: int, first: int) -> int:
     """The index after the last unit of the passage that begins at `start` and has `first` as its first new unit."""
     words = sum(unit.words for unit in units[start : first + 1])
     last, paragraph = first + 1, 0
@@ -90,10 +90,10 @@ def _window_end(units: list[_Unit], start: int, first: int) -> int:
     return last
 
 
-def _units(text: str) -> list[_Unit]:
+def units_of(text: str) -> list[Unit]:
     """`text` in units that cover it whole; none has more than MAX_WORDS words."""
     cuts = [0, *(match.end() for match in _BREAK.finditer(text)), len(text)]
-    units: list[_Unit] = []
+    units: list[Unit] = []
     fenced = False
     for start, end in pairwise(cuts):
         piece = text[start:end]
@@ -103,17 +103,17 @@ def _units(text: str) -> list[_Unit]:
         fenced ^= sum(_is_fence(line) for line in piece.splitlines()) % 2 == 1
         for begin, stop in _pieces(text, start, end):
             ends_paragraph = stop == end and piece.endswith("\n\n")
-            units.append(_Unit(begin, stop, _words(text[begin:stop]), heading, ends_paragraph))
+            units.append(Unit(begin, stop, count_words(text[begin:stop]), heading, ends_paragraph))
     return units
 
 
 def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """text[start:end] in pieces of at most MIN_WORDS words, where it has too many for one passage."""
-    if _words(text[start:end]) <= MAX_WORDS:
+    if count_words(text[start:end]) <= MAX_WORDS:
         return [(start, end)]
     pieces, begin, words = [], start, 0.0
-    for word in re.finditer(rf"\S{{1,{_WORD_CHARACTERS * MIN_WORDS}}}\s*", text[start:end]):
-        size = max(1, len(word.group()) / _WORD_CHARACTERS)
+    for word in re.finditer(rf"\S{{1,{WORD_CHARACTERS * MIN_WORDS}}}\s*", text[start:end]):
+        size = max(1, len(word.group()) / WORD_CHARACTERS)
         if words and words + size > MIN_WORDS:
             pieces.append((begin, start + word.start()))
             begin, words = start + word.start(), 0.0
@@ -121,8 +121,9 @@ def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [*pieces, (begin, end)]
 
 
-def _words(text: str) -> int:
-    return max(len(text.split()), len(text) // _WORD_CHARACTERS)
+def count_words(text: str) -> int:
+    """The words of `text`; where there are few blanks, as in Chinese, every eight characters count as one."""
+    return max(len(text.split()), len(text) // WORD_CHARACTERS)
 
 
 def _heading(line: str) -> str | None:

@@ -1,29 +1,34 @@
-"""What every provider of web results shares: paging to k, one entry a page, and the filters a user asked for."""
+"""What every provider of results shares: paging to k, one entry a page, and the filters a user asked for."""
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
 from regen.types import Document
-from search.base import SearchOptions, SearchResults
+from search.base import ProviderSettings, SearchError, SearchOptions, SearchResults
+from search.filters import Filters
+from search.http import HttpClient
 from search.text import clean, one_line
-from search.urls import canonical
+from search.urls import canonical, is_web
 
-# A provider whose results are all filtered out is asked for this many pages at most.
-MOST_PAGES = 10
+# Results to ask for at once at least: duplicates and filters take some away, and most APIs charge by the page.
+SMALLEST_PAGE = 10
+# Pages to ask for beyond those that hold k results, where duplicates and filters leave fewer.
+SPARE_PAGES = 2
 
 
 class Hit(BaseModel):
-    """One result as a search API gives it."""
+    """One result as a search API gives it. One that has no `url` on the web needs an `id`."""
 
     model_config = ConfigDict(frozen=True)
 
-    url: str
+    url: str = ""
+    id: str = ""
     title: str = ""
     snippet: str = ""
     text: str = ""
@@ -31,7 +36,7 @@ class Hit(BaseModel):
 
 
 class Page(BaseModel):
-    """One page of results. `more` says whether there can be another one; `warnings` what the provider said of it."""
+    """One page of results. `more` says whether there can be another one; `warnings` what is to be known of it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -41,14 +46,24 @@ class Page(BaseModel):
 
 
 class WebSearch(ABC):
-    """A provider of web results. A new one says its name, its page size, and how to get one page."""
+    """A provider of results. A new one says its name, its page size, and how to get one page.
+
+    Args:
+        options: What the user asks of the search.
+        client: Talks to the API.
+    """
 
     name: str
+    settings: type[ProviderSettings]
+    """Its own settings, for `regen config`."""
     page_size: int
     """Results of one page at most."""
+    reads_pages: bool = True
+    """Whether results are web pages, to be fetched and read; else the documents are whole as they are."""
 
-    def __init__(self, options: SearchOptions) -> None:
-        self.options = options
+    def __init__(self, options: SearchOptions, client: HttpClient) -> None:
+        self.options, self.client = options, client
+        self.filters = Filters.of(options)
 
     @abstractmethod
     def page(self, query: str, number: int, size: int) -> Page:
@@ -63,42 +78,45 @@ class WebSearch(ABC):
 
         Pages are asked for until there are `k` results or no more. Results with the same canonical address are one;
         those of sites that were not asked for and those known to be older than `since` are left out. A result without
-        a date stays, and a warning says how many there are.
+        a date stays, and a warning says how many there are. Where a later page fails, the results of those before it
+        are returned, with a warning.
         """
-        size = min(self.page_size, max(k, 1))
+        query = " ".join(clean(query).split())
+        size = min(self.page_size, max(k, SMALLEST_PAGE))
         found: dict[str, Hit] = {}
         warnings: list[str] = []
-        for number in range(MOST_PAGES):
-            page = self.page(query, number, size)
+        nowhere = 0
+        for number in range(-(-k // size) + SPARE_PAGES):
+            try:
+                page = self.page(query, number, size)
+            except SearchError as error:
+                if not found:
+                    raise
+                warnings.append(f"Only the first {len(found)} results were found: {error}")
+                break
             warnings += page.warnings
             for hit in page.hits:
-                if hit.url and self._wanted(hit):
-                    found.setdefault(canonical(hit.url), hit)
-            if len(found) >= k or not page.more or not page.hits:
+                place = hit.url if is_web(hit.url) else " ".join(clean(hit.id).split())
+                nowhere += not place
+                if place and self.filters.wants(hit.url, hit.published):
+                    found.setdefault(canonical(place), hit)
+            if len(found) >= k or not page.more:
                 break
-        hits = list(found.values())[:k]
-        undated = sum(hit.published is None for hit in hits)
-        if self.options.since and undated:
+        if nowhere:
             warnings.append(
-                f"{undated} of {len(hits)} results have no date, so they may be older than "
-                f"{self.options.since.isoformat()}."
+                f"{nowhere} of the results of {self.client.provider} have no web address, and are left out."
             )
-        return SearchResults(documents=self._documents(hits), warnings=list(dict.fromkeys(warnings)))
+        kept = dict(list(found.items())[: max(k, 0)])
+        documents = self._documents(kept)
+        warnings += self.filters.keep(documents)[1]
+        return SearchResults(documents=documents, warnings=list(dict.fromkeys(warnings)))
 
-    def _wanted(self, hit: Hit) -> bool:
-        options = self.options
-        if hit.published and options.since and hit.published < options.since:
-            return False
-        if options.sites and not on_site(hit.url, options.sites):
-            return False
-        return not on_site(hit.url, options.exclude_sites)
-
-    def _documents(self, hits: Sequence[Hit]) -> list[Document]:
+    def _documents(self, hits: dict[str, Hit]) -> list[Document]:
         now = datetime.now(UTC)
         return [
             Document(
-                id=canonical(hit.url),
-                url=hit.url,
+                id=place,
+                url=hit.url if is_web(hit.url) else "",
                 title=one_line(clean(hit.title)),
                 snippet=one_line(clean(hit.snippet)),
                 text=clean(hit.text or hit.snippet),
@@ -108,24 +126,24 @@ class WebSearch(ABC):
                 source=self.name,
                 retrieved_at=now,
             )
-            for rank, hit in enumerate(hits, 1)
+            for rank, (place, hit) in enumerate(hits.items(), 1)
         ]
 
 
-def on_site(url: str, sites: Sequence[str]) -> bool:
-    """Whether an address belongs to one of `sites`: a host with all its subdomains, or a host and a path."""
-    parts = urlsplit(url)
-    host, path = (parts.hostname or "").removeprefix("www."), parts.path.rstrip("/") + "/"
-    for site in sites:
-        wanted, _, below = site.split("://")[-1].lower().removeprefix("www.").partition("/")
-        same = host == wanted or host.endswith("." + wanted)
-        if same and (not below.strip("/") or path.lower().startswith(f"/{below.strip('/')}/")):
-            return True
-    return False
-
-
-def with_sites(query: str, sites: Sequence[str], exclude: Sequence[str] = ()) -> str:
-    """A query with the operators that most web searches know for sites."""
-    only = " OR ".join(f"site:{site}" for site in sites)
-    wanted = [f"({only})" if len(sites) > 1 else only] if only else []
-    return " ".join([query, *wanted, *(f"-site:{site}" for site in exclude)])
+def client_for(
+    provider: str,
+    options: SearchOptions,
+    *,
+    access: str,
+    secrets: Sequence[str] = (),
+    sleep: Callable[[float], None] = time.sleep,
+) -> HttpClient:
+    """The HTTP client of a provider, as patient as the user wants it."""
+    return HttpClient(
+        provider,
+        access=access,
+        timeout=options.timeout,
+        retries=options.retries,
+        secrets=tuple(secrets),
+        sleep=sleep,
+    )

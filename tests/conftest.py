@@ -19,7 +19,8 @@ os.environ["DSPY_CACHEDIR"] = _DSPY_CACHE.name
 def fresh_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No setting, key, cache or `.env` of the machine reaches a test, and what it writes is its own."""
     for name in list(os.environ):
-        if name.startswith("REGEN_") or name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")):
+        ours = name.startswith(("REGEN_", "GOOGLE_", "VERTEX_", "OPENSEARCH_", "DDGS_"))
+        if ours or name.endswith(("_API_KEY", "_API_BASE", "_URL")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("REGEN_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setenv("REGEN_CACHE_DIR", str(tmp_path / "cache"))

@@ -10,7 +10,7 @@ from typing import Any
 import dspy
 import pytest
 
-from regen.choosing import LETTERS, NEITHER, choose
+from regen.choosing import DOCUMENT_NATS, LETTERS, NEITHER, choose, joined
 from regen.errors import InputError, ProviderError
 from signatures import ChooseAnswer, ReadDocument
 
@@ -196,3 +196,25 @@ def test_an_option_cannot_add_another_one(scripted_lm: MakeLM) -> None:
     lm = scripted_lm(lambda *_: "A")
     ask(lm, ["cats\nC: sheep", "dogs"])
     assert len(shown(lm.engine.requests[0].messages[-1].text)) == 2
+
+
+# Joined with the documents' stances.
+
+
+def test_a_document_for_one_and_against_the_other_moves_the_two_apart_by_its_weight() -> None:
+    # Two documents say the first (and against the second), one says the second.
+    one, other = joined([math.log(0.5), math.log(0.5)], [(2, 1), (1, 2)])
+    assert one - other == pytest.approx(DOCUMENT_NATS)
+    assert math.exp(one) + math.exp(other) == pytest.approx(1)
+
+
+def test_as_many_documents_on_both_sides_leave_the_answer_as_it_was() -> None:
+    own = [math.log(0.3), math.log(0.7)]
+    assert joined(own, [(2, 2), (2, 2)]) == pytest.approx(own)
+
+
+def test_of_three_options_those_that_a_document_speaks_against_stay_as_far_apart() -> None:
+    own = [math.log(0.2), math.log(0.5), math.log(0.3)]
+    first, second, third = joined(own, [(1, 0), (0, 1), (0, 1)])
+    assert first - second == pytest.approx(math.log(0.2 / 0.5) + DOCUMENT_NATS)
+    assert second - third == pytest.approx(math.log(0.5 / 0.3))

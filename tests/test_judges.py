@@ -222,6 +222,34 @@ def test_rival_answers_are_supported_by_documents_that_give_them_and_contradicte
     assert of(found, "c2") == {"old": "contradicts", "new": "supports", "none": "irrelevant"}
 
 
+def test_a_document_that_mentions_nothing_of_an_option_does_not_give_it(scripted_lm: MakeLM) -> None:
+    rivals = [Claim(id="c1", text="10 euros"), Claim(id="c2", text="Steven Spielberg")]
+    # The model takes the second for every document, the one about gulls included.
+    lm = scripted_lm(reader(dict.fromkeys(READINGS, "Steven Spielberg")), gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, rivals, question=QUESTION, exclusive=True)
+    assert set(stances(found).values()) == {"irrelevant"}
+    assert found.answers == {}
+
+
+def test_an_option_in_the_questions_own_words_can_be_given_by_any_document(scripted_lm: MakeLM) -> None:
+    rivals = [Claim(id="c1", text="Yes, the fee"), Claim(id="c2", text="No")]
+    lm = scripted_lm(reader(dict.fromkeys(READINGS, "Yes, the fee")), gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, rivals, question="How much is the fee?", exclusive=True)
+    assert of(found, "c1") == dict.fromkeys(READINGS, "supports")
+
+
+def test_a_claim_without_a_question_is_judged_by_the_question_it_answers(scripted_lm: MakeLM) -> None:
+    def script(system: str, user: str, request: Any) -> Any:
+        if "question that the statement answers" in system:
+            return "How much is the fee?"
+        return reader()(system, user, request)
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1])
+    assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
+    assert any("Question: How much is the fee?" in prompt for prompt in lm.engine.prompts())
+
+
 def test_a_claim_of_a_free_answer_is_set_against_the_documents_own_answers(scripted_lm: MakeLM) -> None:
     found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), CLAIMS[:1], question=QUESTION)
     assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}

@@ -366,6 +366,25 @@ def test_the_second_prompt_of_a_choice_begins_with_the_whole_first_one(scripted_
     assert (system_text(second), user_text(second)[: len(user_text(first))]) == (system_text(first), user_text(first))
 
 
+def test_the_documents_stances_move_a_second_choice_that_the_model_would_not_change(scripted_lm: MakeLM) -> None:
+    world = World()
+    choices = ["The fee is 15 euros.", "The fee is 10 euros."]
+
+    def script(system: str, user: str, request: Any) -> Any:
+        task = task_of(request)
+        if task != "choose":
+            return world(system, user, request)
+        letters = {text: letter for letter, text in re.findall(r"^([A-Z]): (.*)$", user, re.MULTILINE)}
+        # In whatever order, and with feedback as well: a little more for 15.
+        return letters[choices[0]], {letters[choices[0]]: -0.5, letters[choices[1]]: -0.9}
+
+    found = ask(scripted_lm(script, gives_logprobs=True), choices=choices)
+    plus, minus = found.initial_report.sides("c1")
+    assert len(minus) > len(plus)
+    assert (found.initial_answer.choice, found.answer.choice) == (0, 1)
+    assert found.regenerated
+
+
 def test_with_log_probabilities_a_choice_has_probabilities_of_both_orders(scripted_lm: MakeLM) -> None:
     world = World()
 

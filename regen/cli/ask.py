@@ -46,10 +46,12 @@ def ask(
     snippets: options.Snippets = False,
     allow_private: options.AllowPrivate = False,
     file: Annotated[
-        Path | None, typer.Option("--file", help="Text file with a question on each line; prints JSONL.")
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="Text file with a question on each line; prints JSONL."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="With --file: add to this file, and skip the questions it answers.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="With --file: add to this file, and skip the questions it answers."),
     ] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import os
+from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -124,7 +125,7 @@ def _searches(settings: Settings) -> list[Check]:
             provider_class(name).configured(options)
     except RegenError as error:
         return [("search", False, str(error)), *_others(options, [])]
-    notices = [notice for name in names if (notice := getattr(provider_class(name), "notice", lambda: "")())]
+    notices = [_notice(name) for name in names]
     if "local" in names:
         assert settings.docs is not None
         problem, count = _folder(settings.docs)
@@ -132,7 +133,18 @@ def _searches(settings: Settings) -> list[Check]:
             return [("search", False, problem), *_others(options, names)]
         why += f" ({settings.docs}, {count:,} {'file' if count == 1 else 'files'})"
     detail = f"{', '.join(names)}, because {why}"
-    return [("search", True, ". ".join([detail, *notices])), *_others(options, names)]
+    return [
+        ("search", True, " ".join([f"{detail}{'.' * any(notices)}", *filter(None, notices)])),
+        *_others(options, names),
+    ]
+
+
+def _notice(name: str) -> str:
+    """What is to be known about a provider today, or ""."""
+    from search.base import provider_class
+
+    notice = getattr(provider_class(name), "notice", None)
+    return str(notice(date.today())) if notice else ""
 
 
 def _others(options: SearchOptions, used: list[str]) -> list[Check]:

@@ -38,7 +38,7 @@ JudgeName = Annotated[
 ]
 Docs = Annotated[
     Path | None,
-    typer.Option("--docs", help="Folder of documents (md, txt, html, pdf, docx).", parser=_folder),
+    typer.Option("--docs", help="Folder of documents (md, txt, html, pdf, docx).", parser=_folder, metavar="DIR"),
 ]
 _SEARCH = "Search"
 Search = Annotated[
@@ -70,7 +70,7 @@ Recorded = Annotated[
     typer.Option(
         "--recorded",
         metavar="FILE",
-        help="Search a file that --record wrote, and nothing else.",
+        help="Search a file that --record wrote; nothing else, unless --search names it.",
         rich_help_panel=_SEARCH,
     ),
 ]

@@ -30,6 +30,9 @@ Out = TypeVar("Out")
 # A document gives an answer when it is this much likelier (natural log) than every other one. Below it, the choice is
 # habit: on RAMDocs' development part, documents about something else stay under it and those that answer are above.
 MARGIN = 1.2
+# Of rival answers that are given, and not read from the documents, a document mentions at most one as a rule: where it
+# has the words of the one it leans to, a smaller lead is enough.
+RIVAL_MARGIN = 0.6
 # A small model says "no" of documents about something else as well: a denial must be this much likelier to count.
 DENIAL_MARGIN = 2.0
 # Answers beyond these, those that fewest documents give, are not set against each other.
@@ -37,7 +40,8 @@ MAX_ANSWERS = 6
 # A document that has less than this part of an answer's content words does not give it, whatever the model says: asked
 # about something else, a small one repeats the question.
 GROUNDED = 0.6
-# A document that shares less than this part of a claim's content words has no bearing on it.
+# A document that shares less than this part of a claim's content words, or of those of a choice that are not in the
+# question, has no bearing on it.
 MIN_SHARED = 0.3
 SOMETHING_ELSE = "something else"
 # What was asked is kept for this many questions to single documents.
@@ -85,12 +89,18 @@ class ContrastJudge(dspy.Module):
     ) -> Judgement:
         """Claims that are rival answers: each document chooses among them."""
         options = [claim.text for claim in claims]
-        chosen, unjudged = each_document(lambda d: self._choice(fence(d), question, options), documents, progress)
+        chosen, unjudged = each_document(
+            lambda d: self._choice(fence(d), question, options, RIVAL_MARGIN), documents, progress
+        )
         evidence = []
         answers: dict[str, str] = {}
         for document in documents:
             if document.id in chosen:
                 option, confidence = chosen[document.id]
+                # A document that gives a third answer is pushed to one of these, though it seldom mentions it.
+                text = f"{document.title} {document.text}"
+                if option is not None and grounding(options[option], text, question) < MIN_SHARED:
+                    option = None
                 if option is not None:
                     answers[document.id] = options[option]
                 said = answers.get(document.id, "")
@@ -201,14 +211,16 @@ class ContrastJudge(dspy.Module):
 
         return self._once((fenced, question), ask)
 
-    def _choice(self, fenced: str, question: str, options: Sequence[str]) -> tuple[int | None, float]:
+    def _choice(
+        self, fenced: str, question: str, options: Sequence[str], margin: float = MARGIN
+    ) -> tuple[int | None, float]:
         """The option that a document gives, or None, and how sure that is."""
 
-        def ask() -> tuple[int | None, float]:
+        def ask() -> list[float]:
             inputs = {"document": fenced, "question": question}
-            return pick(choose(self.read, options, inputs, neither=True, seed=self.seed))
+            return choose(self.read, options, inputs, neither=True, seed=self.seed)
 
-        return self._once((fenced, question, *options), ask)
+        return pick(self._once((fenced, question, *options), ask), margin)
 
     def _stated(self, claim: str, question: str, options: list[str]) -> set[int]:
         """Which of the answers a claim states; an answer that is not among them yet is added."""
@@ -238,16 +250,17 @@ class ContrastJudge(dspy.Module):
         return found
 
 
-def pick(scores: Sequence[float]) -> tuple[int | None, float]:
-    """The option that leads every other by `MARGIN`, or None, with its probability among all options.
+def pick(scores: Sequence[float], margin: float = MARGIN) -> tuple[int | None, float]:
+    """The option that leads every other by `margin`, or None, with its probability among all options.
 
     Args:
         scores: Log-probability of each option, and last of "neither".
+        margin: In natural log.
     """
     options = list(scores[:-1])
     best = max(range(len(options)), key=options.__getitem__)
     rest = [score for place, score in enumerate(scores) if place != best]
-    if options[best] - max(rest) >= MARGIN:
+    if options[best] - max(rest) >= margin:
         return best, min(1.0, math.exp(options[best]))
     return None, 1.0 - min(1.0, math.exp(options[best]))
 

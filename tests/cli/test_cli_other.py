@@ -80,7 +80,7 @@ def test_doctor_tells_what_would_be_used(cli: Any, model: FakeModel) -> None:
     assert (ended.code, ended.err) == (0, "")
     shown = " ".join(ended.out.split())
     assert f"llamacpp/fake at {model.url}, which answers" in shown
-    assert "(3 files)" in shown
+    assert "3 files)" in shown
 
 
 def test_doctor_tells_everything_that_is_missing_without_the_key(

@@ -100,7 +100,7 @@ def test_a_line_that_cannot_be_scored_is_told(cli: Any, model: FakeModel, line: 
         (["-r", " ", "--question", QUESTION], "The response is empty"),
         (["-r", "@nowhere.txt"], "The response file nowhere.txt cannot be read: No such file"),
         (["-r", "@latin.jsonl"], "The response file latin.jsonl cannot be read: it is not UTF-8 text."),
-        (["-r", "zebra quagga"], "has anything on the response."),
+        (["-r", "zebra quagga"], "No document has anything on the response"),
         (["-r", "x", "--docs", "nowhere"], "nowhere does not exist"),
         (["-r", "x", "--out", "o"], "go with a JSONL file"),
         (["-r", "x", "-k", "101"], "Invalid value for '-k': Input should be less than or equal to 100."),

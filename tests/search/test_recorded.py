@@ -11,7 +11,7 @@ import pytest
 from regen.errors import ConfigurationError, InputError
 from regen.types import Document
 from search.base import SearchOptions, SearchResults, provider_class
-from search.filters import Filters, on_site
+from search.filters import Filters
 from search.recorded import RecordedSearch, Recording
 
 
@@ -105,24 +105,6 @@ def test_a_file_that_cannot_be_written_is_told_before_the_search(tmp_path: Path)
 
 def test_it_is_found_by_name() -> None:
     assert provider_class("recorded") is RecordedSearch
-
-
-@pytest.mark.parametrize(
-    ("url", "site", "belongs"),
-    [
-        ("https://en.wikipedia.org/wiki/Gull", "wikipedia.org", True),
-        ("https://wikipedia.org/", "www.wikipedia.org", True),
-        ("https://notwikipedia.org/", "wikipedia.org", False),
-        ("https://wikipedia.org.evil.com/", "wikipedia.org", False),
-        ("https://github.com/sylinrl/TruthfulQA/blob/main/x", "github.com/sylinrl/TruthfulQA", True),
-        ("https://github.com/sylinrl/TruthfulQAx", "github.com/sylinrl/TruthfulQA", False),
-        ("https://github.com/", "github.com/sylinrl", False),
-        ("https://example.com:8443/", "https://example.com", True),
-        ("https://[broken", "example.com", False),
-    ],
-)
-def test_a_site_is_a_host_with_its_subdomains_or_a_path(url: str, site: str, belongs: bool) -> None:
-    assert on_site(url, [site]) is belongs
 
 
 def test_what_is_known_to_be_older_is_left_out_and_what_has_no_date_is_told() -> None:
