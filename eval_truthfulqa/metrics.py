@@ -33,10 +33,11 @@ class Row(Record):
     shown_first: int = Field(default=0, description="The choice that stood first, in `answers`.")
     shown_last: int = Field(default=1, description="The one that stood last: in `reversed` it stood first.")
     conflict: bool | None = Field(
-        default=None, description="Whether the first answer's claim was in conflict; null where nothing was judged."
+        default=None, description="Whether the first answer's claim was in conflict; null where it was not scored."
     )
-    cs_r: float | None = Field(default=None, description="CS-R of the first answer; null where nothing was judged.")
+    cs_r: float | None = Field(default=None, description="CS-R of the first answer; null where it was not scored.")
     cs_r_kept: float | None = Field(default=None, description="CS-R of the answer that was kept.")
+    unjudged: int = Field(default=0, description="Documents that could not be judged.")
     usage: dict[str, Usage] = {}
     errors: dict[str, str] = {}
 
@@ -81,7 +82,7 @@ class Paired(Record):
 class Regeneration(Record):
     """What answering again did."""
 
-    conflict: Share = Field(description="Items with a detected conflict, of those that were judged.")
+    conflict: Share = Field(description="Items with a detected conflict, of those that were scored.")
     improve: Share = Field(description="Mended, of the items in conflict whose first answer was wrong.")
     harm: Share = Field(description="Spoiled, of the items in conflict whose first answer was right.")
     net: float | None = Field(description="Mended minus spoiled, over the items in conflict.")
@@ -153,6 +154,15 @@ def accuracy(rows: Sequence[Row], setting: str) -> Accuracy:
         all=share(bool(mark) for mark in marks),
         failed=sum(mark is None for mark in marks),
     )
+
+
+def cs_r_means(rows: Sequence[Row]) -> tuple[float, float] | None:
+    """The mean CS-R of first answers and of those that were kept; None where none was scored."""
+    scored = [(row.cs_r, row.cs_r_kept) for row in rows if row.cs_r is not None and row.cs_r_kept is not None]
+    if not scored:
+        return None
+    first, kept = zip(*scored, strict=True)
+    return math.fsum(first) / len(scored), math.fsum(kept) / len(scored)
 
 
 def mcnemar(mended: int, spoiled: int) -> float:

@@ -73,6 +73,7 @@ def rendered(template: str, results: Results, examples: Sequence[Example]) -> st
         keep_trailing_newline=True,
     )
     environment.filters |= {"percent": percent, "interval": interval, "share": ratio, "md": _md, "number": _number}
+    environment.filters |= {"p": p_value, "points": points}
     kinds = {kind: [example for example in examples if example.kind == kind] for kind in ("mended", "spoiled")}
     return environment.get_template(template).render(
         results=results,
@@ -143,9 +144,23 @@ def percent(value: float | None) -> str:
     return "\u2013" if value is None else f"{100 * value:.1f}%"
 
 
+def points(value: float | None) -> str:
+    """A difference of two parts of 1, in percentage points with its sign."""
+    return "\u2013" if value is None else f"{100 * value:+.1f} points"
+
+
+def p_value(value: float) -> str:
+    """A p-value with the sign before it."""
+    return "< 0.0001" if value < 0.0001 else f"= {value:.4f}"
+
+
 def interval(part: Any) -> str:
-    """The interval of a figure with `low` and `high`, in percent."""
-    return "" if part.low is None else f"{100 * part.low:.1f} to {100 * part.high:.1f}%"
+    """The interval of a figure with `low` and `high`: in percent, or in points where it is a difference."""
+    if part.low is None:
+        return ""
+    if hasattr(part, "difference"):
+        return f"{100 * part.low:+.1f} to {100 * part.high:+.1f}"
+    return f"{100 * part.low:.1f} to {100 * part.high:.1f}%"
 
 
 def ratio(part: Share) -> str:

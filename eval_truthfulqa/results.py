@@ -11,7 +11,7 @@ from pydantic import Field
 from eval_truthfulqa import metrics
 from eval_truthfulqa.metrics import Accuracy, Bin, Cost, Group, Paired, Position, Regeneration, Row
 from eval_truthfulqa.runner import RETRIEVAL, rows
-from regen.runs import Run
+from regen.runs import Run, Session
 from regen.types import Record, Usage
 
 # What is compared with what, where both were asked.
@@ -61,6 +61,9 @@ class Results(Record):
     costs: list[Cost]
     retrieval: Retrieval | None
     failures: list[Failure]
+    unjudged: int = Field(description="Items of which some documents could not be judged.")
+    cs_r: tuple[float, float] | None = Field(description="Mean CS-R of the first answers, and of those kept.")
+    versions: list[str] = Field(description="Versions of regen that worked on the run; figures of several are mixed.")
     notes: list[str] = Field(description="What a reader of the figures should know.")
     config: dict[str, Any]
     rows: list[Row]
@@ -116,10 +119,17 @@ def results(
             for row in found
             for setting, message in row.errors.items()
         ],
+        unjudged=sum(row.unjudged > 0 for row in found),
+        cs_r=metrics.cs_r_means(found),
+        versions=list(dict.fromkeys(_version(session) for session in run.sessions())),
         notes=list(notes),
         config=run.config,
         rows=found,
     )
+
+
+def _version(session: Session) -> str:
+    return session.regen + (f" ({session.git})" if session.git else "")
 
 
 def _own(setting: str, settings: Sequence[str]) -> bool:

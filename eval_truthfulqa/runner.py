@@ -12,7 +12,7 @@ import dspy
 from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import SETTINGS, Row, Setting
 from regen.choosing import choose
-from regen.errors import InputError
+from regen.errors import InputError, ProviderError
 from regen.fence import fence_all, one_line
 from regen.journal import Ledger
 from regen.models import gives_logprobs
@@ -21,7 +21,7 @@ from regen.runner import Stage
 from regen.runs import Run
 from regen.types import Document, Usage
 from search.base import Search
-from search.filters import on_site
+from search.urls import on_site
 from signatures import ChooseCarefully, ChooseUnaided
 
 RETRIEVAL = "retrieval"
@@ -127,6 +127,9 @@ class Evaluation:
         result = result_of(
             program(question=item.question, choices=[item.choices[place] for place in order], documents=documents)
         )
+        if not result.initial_report.judged:
+            # An answer that could not be checked says nothing about checking: it counts as failed.
+            raise ProviderError(f"{result.initial_report.unjudged[0].cause}.")
         assert result.initial_answer.choice is not None and result.answer.choice is not None
         return {
             "order": order,
@@ -206,8 +209,8 @@ def _row(data: Mapping[str, Any], stages: Mapping[str, Any], failed: Mapping[str
     again = stages.get("regenerated")
     if again is not None:
         first, last = again.data["result"]["initial_report"], again.data["result"]["report"]
-        if first["evidence"] or not first["unjudged"]:
-            values |= {"conflict": bool(first["in_conflict"]), "cs_r": first["cs_r"], "cs_r_kept": last["cs_r"]}
+        values |= {"conflict": bool(first["in_conflict"]), "cs_r": first["cs_r"], "cs_r_kept": last["cs_r"]}
+        values["unjudged"] = len(first["unjudged"])
     return Row(id=item.id, right=item.answer, category=item.category, type=item.type, **values)
 
 

@@ -204,7 +204,7 @@ def _end(plan: Plan, results: Results, folder: Path) -> None:
 
 def show(results: Results, report: Path) -> None:
     """The main figures on standard output, and where the report is."""
-    from eval_truthfulqa.report import interval, percent, ratio
+    from eval_truthfulqa.report import interval, p_value, points, ratio
     from regen.cli.progress import spent_words
 
     out = console()
@@ -223,8 +223,8 @@ def show(results: Results, report: Path) -> None:
         out.print(f"harm rate          {ratio(again.harm)}  {interval(again.harm)}")
     for pair in results.pairs[:1]:
         out.print(
-            f"{pair.before} to {pair.after}: {percent(pair.difference)} ({interval(pair)}), {pair.mended} mended, "
-            f"{pair.spoiled} spoiled, p = {pair.p_value:.4f}",
+            f"{pair.before} to {pair.after}: {points(pair.difference)} ({interval(pair)}), {pair.mended} mended, "
+            f"{pair.spoiled} spoiled, p {p_value(pair.p_value)}",
             soft_wrap=True,
         )
     for place in results.positions:

@@ -287,15 +287,16 @@ class Run:
             cursor = db.execute(
                 "INSERT INTO sessions (began, regen, git) VALUES (?, ?, ?)", (_now(), __version__, git_version())
             )
-        said = ["The run is complete."]
+        said: list[str] = []
         try:
             yield said.append
         except BaseException as error:
             said.append(str(error) or type(error).__name__)
             raise
         finally:
+            how = said[0] if said else "The run is complete."
             with self._transaction() as db:
-                db.execute("UPDATE sessions SET ended = ?, how = ? WHERE id = ?", (_now(), said[-1], cursor.lastrowid))
+                db.execute("UPDATE sessions SET ended = ?, how = ? WHERE id = ?", (_now(), how, cursor.lastrowid))
 
     def _begin(self, name: str, config: dict[str, Any], items: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         if self._version == 0:

@@ -184,6 +184,12 @@ def test_an_item_that_failed_is_kept_with_its_error_and_counted(bench: Bench) ->
     assert bench.complete
 
 
+def test_an_answer_that_could_not_be_checked_counts_as_failed(bench: Bench) -> None:
+    bench.model.broken_judge = True
+    found = bench.run(ITEMS[:1], settings=["rag", "regenerated"])
+    assert found[0].errors["regenerated"] == "No document could be judged: The endpoint went away."
+
+
 def test_what_failed_is_done_again_only_when_asked_for(bench: Bench) -> None:
     bench.model.broken = {2}
     bench.run()

@@ -31,11 +31,12 @@ def item(number: int, *, right: int = 2, wrong: int = 1) -> ChoiceItem:
 class Hasty:
     """Takes the wrong choice of odd matters at first, whatever the documents; with feedback, the right one.
 
-    Matters in `broken` are refused. `calls` counts every call that was answered.
+    Matters in `broken` are refused, and with `broken_judge` every judgement. `calls` counts what was answered.
     """
 
     def __init__(self) -> None:
         self.broken: set[int] = set()
+        self.broken_judge = False
         self.calls = 0
         self.before: Any = None
 
@@ -44,7 +45,7 @@ class Hasty:
             self.before(self.calls)
         system = system_text(request)
         number = int(re.findall(r"(?:matter|true-|false-)\s?(\d+)", user)[-1])
-        if number in self.broken:
+        if number in self.broken or (self.broken_judge and "You read one document" in system):
             raise ProviderError("The endpoint went away.")
         self.calls += 1
         wanted = "false" if number % 2 and "Feedback" not in user else "true"
