@@ -43,8 +43,9 @@ def choices(
 ) -> None:
     """Ask questions with choices that bring their own documents: the settings and figures of `truthfulqa` for any set.
 
-    Every call is kept in the run's folder before it is used: the same command with --run goes on after any end, and
-    pays for nothing twice. The folder gets report.html, report.md and results.json.
+    Every call is kept in the run's folder before it is used, so the same command
+    with --run goes on after any end. The folder gets report.html, report.md and
+    results.json. Exit code 4: a provider failed items; 5: a limit ended the run.
     """
     from eval_choices.data import load
     from eval_truthfulqa.runner import in_order

@@ -66,8 +66,9 @@ def truthfulqa(
 ) -> None:
     """Ask TruthfulQA's 790 questions with two choices each: does answering again mend answers, and does it spoil any.
 
-    Every call is kept in the run's folder before it is used: the same command with --run goes on after any end, and
-    pays for nothing twice. The folder gets report.html, report.md and results.json.
+    Every call is kept in the run's folder before it is used, so the same command
+    with --run goes on after any end. The folder gets report.html, report.md and
+    results.json. Exit code 4: a provider failed items; 5: a limit ended the run.
     """
     from eval_truthfulqa.data import ANSWER_KEY_SITES, fetched, load, select
     from eval_truthfulqa.items import ChoiceItem

@@ -11,6 +11,7 @@ from pydantic import Field
 from eval_truthfulqa import metrics
 from eval_truthfulqa.metrics import Accuracy, Bin, Cost, Group, Paired, Position, Regeneration, Row
 from eval_truthfulqa.runner import RETRIEVAL, rows
+from regen.errors import ProviderError
 from regen.runs import Run, Session
 from regen.types import Record, Usage
 
@@ -61,6 +62,7 @@ class Results(Record):
     costs: list[Cost]
     retrieval: Retrieval | None
     failures: list[Failure]
+    provider_failed: bool = Field(description="Whether a model or a search failed for good; else it was the items.")
     unjudged: int = Field(description="Items of which some documents could not be judged.")
     cs_r: tuple[float, float] | None = Field(description="Mean CS-R of the first answers, and of those kept.")
     versions: list[str] = Field(description="Versions of regen that worked on the run; figures of several are mixed.")
@@ -119,6 +121,11 @@ def results(
             for row in found
             for setting, message in row.errors.items()
         ],
+        provider_failed=any(
+            failed.exit_code == ProviderError.exit_code
+            for stages in run.failures().values()
+            for failed in stages.values()
+        ),
         unjudged=sum(row.unjudged > 0 for row in found),
         cs_r=metrics.cs_r_means(found),
         versions=list(dict.fromkeys(_version(session) for session in run.sessions())),

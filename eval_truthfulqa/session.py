@@ -72,7 +72,7 @@ def evaluate(plan: Plan) -> None:
         ConfigurationError: a model or a search cannot be had.
         ProviderError: the model failed ten items in a row.
         KeyboardInterrupt: Ctrl-C, once what was paid for is kept and the report written.
-        typer.Exit: with 4 where items failed, with 5 where a limit ended the run.
+        typer.Exit: with 4 where a provider failed items, with 5 where a limit ended the run.
     """
     check(plan.settings, "answer", "judge")
     settings, steps = plan.settings, Steps(quiet=plan.quiet)
@@ -199,7 +199,8 @@ def _end(plan: Plan, results: Results, folder: Path) -> None:
             f"{failed} of {results.of} items failed, the first one so: {results.failures[0].message} "
             "--retry-failed has them done again."
         )
-        raise typer.Exit(ProviderError.exit_code)
+        if results.provider_failed:
+            raise typer.Exit(ProviderError.exit_code)
 
 
 def show(results: Results, report: Path) -> None:

@@ -90,13 +90,24 @@ def test_a_run_of_other_settings_is_refused(cli: Any, data: Path) -> None:
     assert "begun with other settings (seed was 0 and is 7)" in ended.err
 
 
-def test_a_failed_item_ends_with_4_and_is_told(cli: Any, data: Path) -> None:
+def test_an_item_without_documents_is_told_and_is_no_failure_of_the_model(cli: Any, data: Path) -> None:
     data.write_text(data.read_text() + "\n" + line(5, documents=[]))
     ended = run_choices(cli, data, "--json", "--settings", "rag")
-    assert ended.code == 4
-    assert "1 of 5 items failed" in ended.err
+    assert ended.code == 0
+    assert "1 of 5 items failed, the first one so: No document was found" in ended.err
     assert ended.json["settings"][0]["failed"] == 1
     assert ended.json["failures"][0]["id"] == "q5"
+
+
+def test_a_model_that_fails_ends_with_4_and_can_be_asked_again(cli: Any, data: Path, model: FakeModel) -> None:
+    model.broken = (500, {"error": {"message": "out of order"}})
+    ended = run_choices(cli, data, "--json", "--settings", "closed")
+    assert (ended.code, ended.json["complete"], ended.json["accuracy"]["closed"]) == (4, True, None)
+    assert "4 of 4 items failed" in ended.err and "--retry-failed" in ended.err
+    model.broken = None
+    assert run_choices(cli, data, "--settings", "closed").code == 4
+    again = run_choices(cli, data, "--json", "--settings", "closed", "--retry-failed")
+    assert (again.code, again.json["settings"][0]["failed"]) == (0, 0)
 
 
 @pytest.mark.parametrize(
