@@ -32,7 +32,13 @@ DOCUMENT_NATS = 1.0
 
 
 def choose(
-    predictor: Any, options: Sequence[str], inputs: dict[str, Any], *, neither: bool = False, seed: int = 0
+    predictor: Any,
+    options: Sequence[str],
+    inputs: dict[str, Any],
+    *,
+    neither: bool = False,
+    seed: int = 0,
+    shuffle: bool = True,
 ) -> list[float]:
     """How likely the model holds each option to be the right one.
 
@@ -42,6 +48,7 @@ def choose(
         inputs: The predictor's other inputs.
         neither: Whether to offer `N` beside them.
         seed: Decides the order where the model gives no log-probabilities.
+        shuffle: Whether it does; else that order is the one of `options`.
 
     Returns:
         A log-probability for each option, and last one for `N` if it was offered; normalized over these.
@@ -59,7 +66,8 @@ def choose(
             both = [_by_logprobs(predictor, options, order, neither, inputs) for order in (forward, forward[::-1])]
             return _normalize([sum(pair) / 2 for pair in zip(*both, strict=True)])
         # Over many items the places must even out, so the order differs from item to item.
-        random.Random(f"{seed}:{options!r}:{inputs.get('question')}:{inputs.get('document')}").shuffle(forward)
+        if shuffle:
+            random.Random(f"{seed}:{options!r}:{inputs.get('question')}:{inputs.get('document')}").shuffle(forward)
         return _by_letter(predictor, options, forward, neither, inputs)
 
 

@@ -23,3 +23,9 @@ class ProviderError(RegenError):
     """A model or a search provider that failed for good."""
 
     exit_code = 4
+
+
+class LimitError(RegenError):
+    """A run that ended early because it was to cost no more."""
+
+    exit_code = 5

@@ -58,6 +58,7 @@ class Regen(dspy.Module):
         support: Whether a document that supports part of a claim supports it.
         check_quotes: Whether a stance without a quote found in the document counts as irrelevant.
         seed: Seed of every shuffle.
+        shuffle: Whether choices are shuffled where the model gives no log-probabilities; else shown as they are given.
         judge_lm: The model that takes claims apart and judges; the answering one where None.
         on_step: Called with the step, and what is done and in all of it, as the program goes along.
     """
@@ -72,6 +73,7 @@ class Regen(dspy.Module):
         support: Support = "partial",
         check_quotes: bool = True,
         seed: int = 0,
+        shuffle: bool = True,
         judge_lm: Any = None,
         on_step: OnStep | None = None,
     ) -> None:
@@ -82,6 +84,7 @@ class Regen(dspy.Module):
         self.support: Support = support
         self.check_quotes = check_quotes
         self.seed = seed
+        self.shuffle = shuffle
         self.judge_lm = judge_lm
         self.on_step = on_step
         self.answer = dspy.Predict(AnswerQuestion)
@@ -330,9 +333,10 @@ class _Choosing:
         inputs = {"documents": self.fenced, "question": self.question}
         if feedback:
             inputs["feedback"] = feedback
-        scores = choose(self.program.choose, self.choices, inputs, seed=self.program.seed)
+        program = self.program
+        scores = choose(program.choose, self.choices, inputs, seed=program.seed, shuffle=program.shuffle)
         # Without log-probabilities, the scores only tell which letter the model wrote.
-        known = gives_logprobs(self.program.choose.lm or dspy.settings.lm)
+        known = gives_logprobs(program.choose.lm or dspy.settings.lm)
         if feedback and known and self.judgement is not None:
             # Words alone hardly move a weak model.
             report = self._report(self.claims, self.judgement)

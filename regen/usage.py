@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import dspy
@@ -22,15 +23,20 @@ class Meter:
     def read(self) -> Usage:
         """Calls and tokens as the provider counted them, list price in US dollars where known, seconds."""
         calls = [(model, entry) for model, entries in self._tracker.usage_data.items() for entry in entries]
-        costs = [_cost(model, entry) for model, entry in calls]
-        return Usage(
-            calls=len(calls),
-            prompt_tokens=sum(_count(entry, "prompt_tokens") for _, entry in calls),
-            cached_tokens=sum(_cached(entry) for _, entry in calls),
-            completion_tokens=sum(_count(entry, "completion_tokens") for _, entry in calls),
-            cost_usd=sum(cost for cost in costs if cost is not None) if None not in costs and costs else None,
-            seconds=round(time.monotonic() - self._start, 3),
-        )
+        return usage_of(calls, time.monotonic() - self._start)
+
+
+def usage_of(calls: Sequence[tuple[str, dict[str, Any]]], seconds: float = 0.0) -> Usage:
+    """The usage of calls, each a DSPy model string and the provider's counts under OpenAI's names."""
+    costs = [_cost(model, entry) for model, entry in calls]
+    return Usage(
+        calls=len(calls),
+        prompt_tokens=sum(_count(entry, "prompt_tokens") for _, entry in calls),
+        cached_tokens=sum(_cached(entry) for _, entry in calls),
+        completion_tokens=sum(_count(entry, "completion_tokens") for _, entry in calls),
+        cost_usd=sum(cost for cost in costs if cost is not None) if None not in costs and costs else None,
+        seconds=round(seconds, 3),
+    )
 
 
 @contextmanager
@@ -52,14 +58,21 @@ def _cached(entry: dict[str, Any]) -> int:
 
 
 def _cost(model: str, entry: dict[str, Any]) -> float | None:
+    into, out, from_cache = _prices(model)
+    if into is None or out is None:
+        return None
+    cached = _cached(entry)
+    fresh = _count(entry, "prompt_tokens") - cached
+    cheap = into if from_cache is None else from_cache
+    return float(fresh * into + cached * cheap + _count(entry, "completion_tokens") * out)
+
+
+@lru_cache(maxsize=64)
+def _prices(model: str) -> tuple[float | None, float | None, float | None]:
+    """US dollars for a prompt token, a new one and a cached one. Looked up once: DSPy takes a millisecond to do it."""
     from dspy.clients.model_metadata import model_info
 
     provider, _, name = model.partition("/")
     price = model_info(provider, name)
     into, out = price.get("input_cost_per_token"), price.get("output_cost_per_token")
-    if into is None or out is None:
-        return None
-    cached = _cached(entry)
-    from_cache = price.get("cache_read_input_token_cost", into)
-    fresh = _count(entry, "prompt_tokens") - cached
-    return float(fresh * into + cached * from_cache + _count(entry, "completion_tokens") * out)
+    return into, out, price.get("cache_read_input_token_cost")

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from regen.cli import models
+from regen.cli import models, runs
 from regen.cli.ask import ask
 from regen.cli.config import config
 from regen.cli.doctor import doctor
@@ -51,6 +51,9 @@ app.command("ask")(ask)
 app.command("score")(score)
 app.command("search")(search)
 app.add_typer(models.app, name="models")
+evals = typer.Typer(help="Measure what answering again does, on a benchmark.", no_args_is_help=True)
+app.add_typer(evals, name="eval")
+app.add_typer(runs.app, name="runs")
 app.command("doctor")(doctor)
 app.command("config")(config)
 app.command("schema")(schema)
@@ -74,6 +77,8 @@ def run(arguments: list[str]) -> int:
         _load_keys(Path(".env"))
         for point in entry_points(group="regen.commands"):
             app.add_typer(point.load(), name=point.name)
+        if "eval" in arguments:
+            _add_evals()
         code = int(app(arguments, prog_name="regen", standalone_mode=False) or 0)
         print(end="", flush=True)
         # Typer makes this code of a KeyboardInterrupt.
@@ -104,6 +109,14 @@ def _fail(error: RegenError, arguments: list[str]) -> int:
         print(failure(error).model_dump_json(), flush=True)
     complain(error)
     return error.exit_code
+
+
+def _add_evals() -> None:
+    """Adds the benchmarks that installed packages register, each a function in the entry point group `regen.evals`."""
+    there = {command.name for command in evals.registered_commands}
+    for point in entry_points(group="regen.evals"):
+        if point.name not in there:
+            evals.command(point.name)(point.load())
 
 
 def _version(given: bool | None) -> None:

@@ -71,7 +71,7 @@ class Steps:
             self._began = self._said = now
             self._prefix = f"{number} of {total}: "
             return
-        left = _duration((now - self._began) / (number - 1) * (total - number + 1))
+        left = duration((now - self._began) / (number - 1) * (total - number + 1))
         self._prefix = f"{number} of {total}, about {left} left: "
         if not self._shown and now - self._said > _SAY_SECONDS:
             self._said = now
@@ -88,7 +88,7 @@ class Steps:
                 began, first = now, done
             text = f"{what}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
             rest = (now - began) / (done - first) * (total - done) if done > first else None
-            self(text if rest is None else f"{text}, about {_duration(rest)} left")
+            self(text if rest is None else f"{text}, about {duration(rest)} left")
             if not self._shown and tenth != 10 * done // max(total, 1):
                 tenth = 10 * done // max(total, 1)
                 self.note(text)
@@ -116,7 +116,8 @@ def _say(out: Console, line: Text) -> None:
     out.print(line, soft_wrap=not out.is_terminal)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds as people say them, to two digits or so."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,81 @@
+"""Options that the commands of evaluations share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_RUN = "Run"
+
+SettingNames = Annotated[
+    str,
+    typer.Option(
+        "--settings",
+        metavar="NAMES",
+        help="What is compared, with commas: closed (no documents), rag, control (a prompt that asks for care), "
+        "regenerated (with rag, whose answer it begins with).",
+    ),
+]
+RunFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--run",
+        metavar="DIR",
+        help="Folder of the run: a new one, or one to go on with. Without it, a new one below runs/.",
+        rich_help_panel=_RUN,
+    ),
+]
+Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N questions.")]
+BothOrders = Annotated[
+    bool,
+    typer.Option(
+        "--both-orders",
+        help="Ask each question in both orders of its choices, where the model gives no log-probabilities.",
+    ),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost",
+        metavar="USD",
+        min=0.0,
+        help="End the run when all of its sessions have cost this much (exit code 5).",
+        rich_help_panel=_RUN,
+    ),
+]
+MaxCalls = Annotated[
+    int | None,
+    typer.Option(
+        "--max-calls",
+        metavar="N",
+        min=1,
+        help="End the run after this many calls in all of its sessions (exit code 5).",
+        rich_help_panel=_RUN,
+    ),
+]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency",
+        metavar="N",
+        min=1,
+        max=256,
+        help="Model calls at the same time (default 8).",
+        rich_help_panel=_RUN,
+    ),
+]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Ask again what failed before.", rich_help_panel=_RUN)
+]
+Rounds = Annotated[
+    int | None,
+    typer.Option("--max-rounds", metavar="N", min=0, max=10, help="How often to answer again at most (default 1)."),
+]
+ALL_SETTINGS = "closed,rag,control,regenerated"
+
+
+def names(given: str) -> list[str]:
+    """The parts of a list with commas."""
+    return [part.strip() for part in given.split(",") if part.strip()]

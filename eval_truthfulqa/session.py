@@ -1,0 +1,279 @@
+"""One session of an evaluation: models and search made, the run gone through, the report written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from regen.cli.runs import RUNS
+from regen.cli.setup import check, make_model
+from regen.cli.terminal import Steps, complain, console
+from regen.errors import LimitError, ProviderError
+from regen.fence import printable
+
+if TYPE_CHECKING:
+    from eval_truthfulqa.items import ChoiceItem
+    from eval_truthfulqa.metrics import Setting
+    from eval_truthfulqa.results import Results
+    from regen.runs import Run
+    from regen.settings import Settings
+
+_BOTH_ORDERS = (
+    "The model gives log-probabilities, so every answer is the average over both orders of the choices: there is no "
+    "position bias left to measure."
+)
+_ONE_ORDER = (
+    "The model gives no log-probabilities, so each item was asked in one order of its choices, drawn by the seed; "
+    "--both-orders asks in both, and tells the position bias."
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be evaluated, and how.
+
+    `data` says which items they are, for the run's configuration. `searches` is whether documents are to be found;
+    `exclude` are the sites whose pages must not be among them. `notes` go into the report.
+    """
+
+    name: str
+    items: Sequence[ChoiceItem]
+    asked: Sequence[Setting]
+    settings: Settings
+    data: dict[str, Any]
+    searches: bool = False
+    exclude: Sequence[str] = ()
+    run: Path | None = None
+    both_orders: bool = False
+    max_calls: int | None = None
+    max_cost: float | None = None
+    retry_failed: bool = False
+    record: Path | None = None
+    refresh: bool = False
+    json: bool = False
+    quiet: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def evaluate(plan: Plan) -> None:
+    """Goes through a run, or what is left of it, and shows its figures.
+
+    Raises:
+        InputError: the run's folder belongs to another run.
+        ConfigurationError: a model or a search cannot be had.
+        ProviderError: the model failed ten items in a row.
+        KeyboardInterrupt: Ctrl-C, once what was paid for is kept and the report written.
+        typer.Exit: with 4 where a provider failed items, with 5 where a limit ended the run.
+    """
+    check(plan.settings, "answer", "judge")
+    settings, steps = plan.settings, Steps(quiet=plan.quiet)
+    search = None
+    if plan.searches:
+        from regen.cli import searching
+
+        search = searching.prepared(settings, steps, record=plan.record, refresh=plan.refresh)
+    with steps.live():
+        steps("loading")
+        import dspy
+
+        from eval_truthfulqa.runner import Evaluation
+        from regen.journal import Journal
+        from regen.program import Regen, default_judge
+        from regen.runs import Run
+
+        lm = make_model(settings, "answer", steps)
+        judge_lm = make_model(settings, "judge", steps) if settings.judge_model else None
+    with dspy.context(lm=lm):
+        judge = default_judge(judge_lm) if settings.judge == "auto" else settings.judge
+    kept_lm: Any = None
+
+    def make_program() -> Regen:
+        return Regen(
+            None,
+            judge,
+            k=settings.k,
+            max_rounds=settings.max_rounds,
+            support=settings.support,
+            check_quotes=settings.check_quotes,
+            seed=settings.seed,
+            shuffle=False,
+            judge_lm=kept_lm,
+        )
+
+    evaluation = Evaluation(
+        plan.asked,
+        make_program,
+        search=search,
+        k=settings.k,
+        exclude=plan.exclude,
+        seed=settings.seed,
+        both_orders=plan.both_orders,
+    )
+    config = _config(plan, lm, judge_lm, judge, search, make_program(), evaluation.baselines)
+    folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    items = [(item.id, item.model_dump(mode="json")) for item in plan.items]
+    with Run.begin(folder, plan.name, config, items) as run:
+        if plan.retry_failed:
+            run.forget_failures()
+        journal = Journal(run, concurrency=settings.concurrency, max_calls=plan.max_calls, max_cost=plan.max_cost)
+        kept_lm = journal.lm(judge_lm) if judge_lm is not None else None
+        with dspy.context(lm=journal.lm(lm)), run.session() as end:
+            results = _work(plan, run, journal, evaluation, end)
+    _end(plan, results, folder)
+
+
+def _work(plan: Plan, run: Run, journal: Any, evaluation: Any, end: Any) -> Results:
+    from eval_truthfulqa import report
+    from eval_truthfulqa.results import results as results_of
+    from eval_truthfulqa.runner import complete
+    from regen.cli.progress import RunBoard
+    from regen.models import choose, gives_logprobs
+    from regen.runner import work_through
+
+    stages = evaluation.stages()
+    left = _left(run, [stage.name for stage in stages])
+    total = run.counts()[0]
+    board = RunBoard(total, total - left.pop("items"), left, journal.spent, quiet=plan.quiet)
+    # The local model has one slot: items side by side would push each other's documents out of its prompt cache.
+    at_once = 1 if choose(plan.settings).kind == "embedded" else plan.settings.concurrency
+    stopped: str | None = None
+    try:
+        with board.live():
+            work_through(run, journal, stages, board, at_once=at_once)
+        stopped = journal.stopped
+    except KeyboardInterrupt:
+        stopped = "It was interrupted."
+        raise
+    except Exception as error:
+        stopped = str(error)
+        raise
+    finally:
+        import dspy
+
+        known = gives_logprobs(dspy.settings.lm)
+        order = [] if known is False and plan.both_orders else [_BOTH_ORDERS if known else _ONE_ORDER]
+        done = complete(run, stages)
+        found = results_of(run, plan.asked, complete=done, stopped=stopped, notes=[*plan.notes, *order])
+        report.write(run, found)
+        if not done:
+            end(stopped or "It stopped.")
+            complain(
+                f"{found.n} of {found.of} items were asked; what was paid for is kept in {run.folder}. Give the same "
+                f"command with --run {run.folder} to go on."
+            )
+    return found
+
+
+def _left(run: Run, names: Sequence[str]) -> Counter[str]:
+    """How many stages are left by name, and in how many `items`."""
+    finished, failures = run.finished(), run.failures()
+    left: Counter[str] = Counter({"items": 0})
+    for item in run.items():
+        todo = [name for name in names if name not in finished.get(item, {}) and not failures.get(item, {}).get(name)]
+        left.update(todo)
+        left["items"] += bool(todo)
+    return left
+
+
+def _end(plan: Plan, results: Results, folder: Path) -> None:
+    if plan.json:
+        print(results.model_dump_json(indent=2, exclude={"rows"}))
+    else:
+        show(results, folder / "report.html")
+    if not results.complete:
+        error = LimitError(results.stopped or "The run stopped.")
+        complain(error)
+        raise typer.Exit(error.exit_code)
+    if results.failures:
+        failed = len({failure.id for failure in results.failures})
+        complain(
+            f"{failed} of {results.of} items failed, the first one so: {results.failures[0].message} "
+            "--retry-failed has them done again."
+        )
+        if results.provider_failed:
+            raise typer.Exit(ProviderError.exit_code)
+
+
+def show(results: Results, report: Path) -> None:
+    """The main figures on standard output, and where the report is."""
+    from eval_truthfulqa.report import interval, p_value, points, ratio
+    from regen.cli.progress import spent_words
+
+    out = console()
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
+    for heading in ("setting", "right", "95%", "failed", "calls an item"):
+        table.add_column(heading, justify="left" if heading == "setting" else "right")
+    costs = {cost.setting: f"{cost.calls:.1f}" for cost in results.costs}
+    for one in results.settings:
+        table.add_row(
+            one.setting, ratio(one.answered), interval(one.answered), str(one.failed), costs.get(one.setting, "")
+        )
+    out.print(table)
+    if again := results.regeneration:
+        out.print(f"conflict detected  {ratio(again.conflict)}")
+        out.print(f"improve rate       {ratio(again.improve)}  {interval(again.improve)}")
+        out.print(f"harm rate          {ratio(again.harm)}  {interval(again.harm)}")
+    for pair in results.pairs[:1]:
+        out.print(
+            f"{pair.before} to {pair.after}: {points(pair.difference)} ({interval(pair)}), {pair.mended} mended, "
+            f"{pair.spoiled} spoiled, p {p_value(pair.p_value)}",
+            soft_wrap=True,
+        )
+    for place in results.positions:
+        out.print(f"{place.setting}: chose what stood first in {ratio(place.first)}", soft_wrap=True)
+    out.print(spent_words(results.usage), style="dim")
+    out.print(Text(f"Report: {printable(str(report))}"), soft_wrap=True)
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file of data."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _config(
+    plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any, program: Any, baselines: Any
+) -> dict[str, Any]:
+    """Everything that the figures depend on, and no secret."""
+    from regen.models import choose
+    from regen.models.wire import without_credentials
+    from regen.prompts import prompts_hash
+
+    settings = plan.settings
+    address = choose(settings).api_base
+    config: dict[str, Any] = {
+        "model": lm.model,
+        "api_base": without_credentials(address) if address else None,
+        "judge": judge,
+        "judge_model": judge_lm.model if judge_lm is not None else None,
+        "settings": list(plan.asked),
+        "seed": settings.seed,
+        "both_orders": plan.both_orders,
+        **plan.data,
+        "max_rounds": settings.max_rounds,
+        "support": settings.support,
+        "check_quotes": settings.check_quotes,
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+        "prompts": prompts_hash(program, baselines),
+    }
+    if search is not None:
+        config |= {
+            "search": search.name,
+            "k": settings.k,
+            "docs": str(settings.docs.resolve()) if settings.docs else None,
+            "recorded": str(settings.recorded.resolve()) if settings.recorded else None,
+            "sites": list(settings.sites),
+            "exclude_sites": list(plan.exclude),
+            "since": settings.since.isoformat() if settings.since else None,
+            "read_pages": settings.read_pages,
+        }
+    return config

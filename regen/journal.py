@@ -1,0 +1,227 @@
+"""Model calls that are paid for once: every reply is kept in the run's store before it is used.
+
+A stage that was broken off begins again, and the calls it had made are answered from the store, with what they cost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import dspy
+from dspy._vendor.lm15.serde import request_to_dict, response_from_dict, response_to_dict
+
+from regen.errors import ConfigurationError
+from regen.models.limiter import Limiter
+from regen.runs import Run
+from regen.types import Usage
+from regen.usage import usage_of
+
+_ledger: ContextVar[Ledger | None] = ContextVar("ledger", default=None)
+
+
+class Stopped(BaseException):
+    """No further call is to begin.
+
+    Like KeyboardInterrupt no `Exception`: whatever handles failed calls on the way up must not take it for one.
+    """
+
+
+class Ledger:
+    """The calls of one stage of one item, in this process and before."""
+
+    def __init__(self, item: str, stage: str) -> None:
+        self.item, self.stage = item, stage
+        self._began = time.monotonic()
+        self._seen: Counter[str] = Counter()
+        self._calls: list[tuple[str, dict[str, Any]]] = []
+        self._lock = threading.Lock()
+
+    def usage(self) -> Usage:
+        """What they took so far. The seconds are those of this process."""
+        with self._lock:
+            return usage_of(self._calls, time.monotonic() - self._began)
+
+    def nth(self, request: str) -> int:
+        """How many calls with the same request went before."""
+        with self._lock:
+            self._seen[request] += 1
+            return self._seen[request] - 1
+
+    def add(self, model: str, counts: dict[str, Any]) -> None:
+        """Counts a call."""
+        with self._lock:
+            self._calls.append((model, counts))
+
+
+class Journal:
+    """What stands between the program and its models in a run.
+
+    Args:
+        run: Where replies are kept.
+        concurrency: Calls at the same time. The process has the same limit, but a call waits here, where it can still
+            be called off.
+        max_calls: Calls of the whole run at most, those of earlier sessions among them.
+        max_cost: As `max_calls`, in US dollars; calls that are in flight when it is reached come on top.
+    """
+
+    def __init__(
+        self, run: Run, *, concurrency: int = 8, max_calls: int | None = None, max_cost: float | None = None
+    ) -> None:
+        self._run, self._max_calls, self._max_cost = run, max_calls, max_cost
+        self._slots = Limiter(concurrency)
+        self._changed = threading.Condition()
+        self._in_flight = 0
+        self._spent = run.usage()
+        self.stopped: str | None = None
+        """Why no further call begins, as a sentence; None while they do."""
+
+    def lm(self, lm: Any) -> Any:
+        """`lm` with its calls kept.
+
+        Raises:
+            ConfigurationError: it is no `dspy.LM`, or has a limit on cost and no known price.
+        """
+        if not isinstance(lm, dspy.LM):
+            raise ConfigurationError(f"The model {lm.model} is no dspy.LM, so that its calls cannot be kept in a run.")
+        if self._max_cost is not None and usage_of([(lm.model, {})]).cost_usd is None:
+            raise ConfigurationError(f"The price of {lm.model} is not known: limit the run with --max-calls instead.")
+        engine = _Engine(self, lm)
+        if not isinstance(lm.engine, str):
+            return lm.copy(engine=engine)
+        # LiteLLM's connection settings belong to the LM inside, and so do its retries.
+        sampling = {name: lm.kwargs[name] for name in ("temperature", "max_tokens", "seed") if name in lm.kwargs}
+        return dspy.LM(lm.model, engine=engine, cache=False, num_retries=0, **sampling)
+
+    @contextmanager
+    def stage(self, item: str, stage: str) -> Iterator[Ledger]:
+        """While inside, in this thread and those begun by `regen.parallel`, calls belong to a stage of an item."""
+        ledger = Ledger(item, stage)
+        token = _ledger.set(ledger)
+        try:
+            yield ledger
+        finally:
+            _ledger.reset(token)
+
+    def stop(self, why: str) -> None:
+        """Has no further call begin; those in flight go on."""
+        with self._changed:
+            self.stopped = self.stopped or why
+
+    def settle(self) -> None:
+        """Waits for the calls in flight."""
+        with self._changed:
+            while self._in_flight:
+                # With a time-out, a second Ctrl-C gets through on every system.
+                self._changed.wait(0.2)
+
+    def spent(self) -> Usage:
+        """What the run took so far, its earlier sessions with it."""
+        with self._changed:
+            return self._spent
+
+    def call(self, lm: Any, request: Any) -> Any:
+        """The reply to a request: the kept one, or that of the model."""
+        ledger = _ledger.get()
+        if ledger is None:
+            return _complete(lm, request)
+        written = json.dumps(request_to_dict(request), sort_keys=True, default=str)
+        key = hashlib.sha256(written.encode()).hexdigest()
+        nth = ledger.nth(key)
+        kept = self._run.reply(ledger.item, ledger.stage, key, nth)
+        if kept is not None:
+            response = response_from_dict(kept)
+            ledger.add(lm.model, _counts(response))
+            return response
+        with self._slots.slot(), self._flying():
+            response = _complete(lm, request)
+            counts = _counts(response)
+            self._run.keep_reply(
+                ledger.item, ledger.stage, key, nth, model=lm.model, counts=counts, response=response_to_dict(response)
+            )
+            with self._changed:
+                self._spent = _sum(self._spent, usage_of([(lm.model, counts)]))
+        ledger.add(lm.model, counts)
+        return response
+
+    @contextmanager
+    def _flying(self) -> Iterator[None]:
+        with self._changed:
+            self._check()
+            self._in_flight += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._in_flight -= 1
+                self._changed.notify_all()
+
+    def _check(self) -> None:
+        spent = self._spent
+        if self._max_calls is not None and spent.calls + self._in_flight >= self._max_calls:
+            self.stopped = self.stopped or f"The limit of {self._max_calls} calls (--max-calls) is reached."
+        if self._max_cost is not None and (spent.cost_usd or 0.0) >= self._max_cost:
+            self.stopped = self.stopped or f"The limit of ${self._max_cost:g} (--max-cost) is reached."
+        if self.stopped is not None:
+            raise Stopped(self.stopped)
+
+
+class _Engine:
+    """A DSPy engine that asks the journal first."""
+
+    def __init__(self, journal: Journal, lm: Any) -> None:
+        self._journal, self._lm = journal, lm
+        inner = lm if isinstance(lm.engine, str) else lm.engine
+        self.supports_function_calling = inner.supports_function_calling
+        self.supports_reasoning = inner.supports_reasoning
+        self.supports_response_schema = inner.supports_response_schema
+        self.supported_params = inner.supported_params
+        self.gives_logprobs = bool(getattr(lm.engine, "gives_logprobs", False))
+
+    def complete(self, request: Any) -> Any:
+        """The reply to one request."""
+        return self._journal.call(self._lm, request)
+
+    def close(self) -> None:
+        """The engine inside is its owner's to close."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Engine:
+        return self
+
+
+def _complete(lm: Any, request: Any) -> Any:
+    if not isinstance(lm.engine, str):
+        return lm.engine.complete(request)
+    # The call is counted where it began, not here as well.
+    with dspy.context(usage_tracker=None, disable_history=True):
+        return lm(request)
+
+
+def _counts(response: Any) -> dict[str, Any]:
+    usage = response.usage
+    return {
+        "prompt_tokens": usage.input_tokens or 0,
+        "completion_tokens": usage.output_tokens or 0,
+        "prompt_tokens_details": {"cached_tokens": usage.cache_read_tokens or 0},
+    }
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    """Both together; a cost that is not known leaves the sum unknown, unless nothing was called before."""
+    known = one.cost_usd is not None or one.calls == 0
+    cost = (one.cost_usd or 0.0) + other.cost_usd if known and other.cost_usd is not None else None
+    return Usage(
+        calls=one.calls + other.calls,
+        prompt_tokens=one.prompt_tokens + other.prompt_tokens,
+        cached_tokens=one.cached_tokens + other.cached_tokens,
+        completion_tokens=one.completion_tokens + other.completion_tokens,
+        cost_usd=cost,
+        seconds=one.seconds + other.seconds,
+    )

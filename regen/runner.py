@@ -1,0 +1,140 @@
+"""Works through the items of a run: several at a time, stage after stage, each kept before the next begins."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from regen.errors import ConfigurationError, ProviderError, RegenError
+from regen.journal import Journal, Ledger, Stopped
+from regen.models.failures import expected, translate
+from regen.runs import Run
+
+# So many items in a row that a provider failed mean that it is down: to go on would fail all the others too.
+FAILURES_IN_A_ROW = 10
+_EXIT_PROVIDER = ProviderError.exit_code
+
+Work = Callable[[Mapping[str, Any], Mapping[str, Mapping[str, Any]], Ledger], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step with an item.
+
+    `work` takes the item's data, the data of its stages so far and the ledger of its calls, and gives the data to
+    keep. It is done once the stages in `needs` are, and left out where one of them failed.
+    """
+
+    name: str
+    work: Work
+    needs: tuple[str, ...] = ()
+
+
+class Board(Protocol):
+    """What is told how a run goes along, from any thread."""
+
+    def stage(self, name: str, seconds: float | None) -> None:
+        """A stage was finished after so many seconds; None where it failed, or could not be begun."""
+        ...
+
+    def item(self) -> None:
+        """An item was finished, or failed."""
+        ...
+
+
+def work_through(run: Run, journal: Journal, stages: Sequence[Stage], board: Board, *, at_once: int) -> None:
+    """Does what is left of a run.
+
+    Args:
+        run: Its items, and what is finished of them.
+        journal: Ends the work where it is stopped; calls in flight are waited for and kept.
+        stages: In order.
+        board: Is told of everything that is finished.
+        at_once: Items at the same time.
+
+    Raises:
+        ConfigurationError: at once, since no other item would fare better.
+        ProviderError: the provider failed ten items in a row.
+        KeyboardInterrupt: Ctrl-C; the calls in flight are kept, unless it comes again.
+    """
+    worker = _Worker(run, journal, stages, board)
+    todo = list(run.items().items())
+    error: BaseException | None = None
+    pool = ThreadPoolExecutor(max_workers=max(1, at_once), thread_name_prefix="items")
+    try:
+        futures = [pool.submit(contextvars.copy_context().run, worker.item, name, data) for name, data in todo]
+        try:
+            error = _first_error(futures)
+        except KeyboardInterrupt as interrupt:
+            error = interrupt
+        if error is not None:
+            journal.stop("The run was interrupted." if isinstance(error, KeyboardInterrupt) else str(error))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    if error is not None:
+        wait(future for future in futures if not future.cancelled())
+        journal.settle()
+        if not isinstance(error, Stopped):
+            raise error
+
+
+def _first_error(futures: Sequence[Future[None]]) -> BaseException | None:
+    left = set(futures)
+    while left:
+        # With a time-out, Ctrl-C gets through on every system.
+        done, left = wait(left, timeout=0.5, return_when=FIRST_COMPLETED)
+        for future in done:
+            if (error := future.exception()) is not None:
+                return error
+    return None
+
+
+class _Worker:
+    def __init__(self, run: Run, journal: Journal, stages: Sequence[Stage], board: Board) -> None:
+        self._run, self._journal, self._stages, self._board = run, journal, stages, board
+        self._done, self._failed = run.finished(), run.failures()
+        self._in_a_row = 0
+        self._lock = threading.Lock()
+
+    def item(self, name: str, data: Mapping[str, Any]) -> None:
+        """Does the stages of one item that are not done yet."""
+        done = {stage: kept.data for stage, kept in self._done.get(name, {}).items()}
+        failed = set(self._failed.get(name, {}))
+        errors: list[RegenError] = []
+        for stage in self._stages:
+            if stage.name in done or stage.name in failed:
+                continue
+            if not set(stage.needs) <= set(done):
+                failed.add(stage.name)
+                self._board.stage(stage.name, None)
+                continue
+            began = time.monotonic()
+            try:
+                with self._journal.stage(name, stage.name) as ledger:
+                    found = stage.work(data, done, ledger)
+                    self._run.keep(name, stage.name, found, ledger.usage())
+            except expected() as error:
+                cause = translate(error)
+                if isinstance(cause, ConfigurationError):
+                    raise cause from error
+                errors.append(cause)
+                failed.add(stage.name)
+                self._run.fail(name, stage.name, str(cause), cause.exit_code)
+                self._board.stage(stage.name, None)
+            else:
+                done[stage.name] = dict(found)
+                self._board.stage(stage.name, time.monotonic() - began)
+        self._board.item()
+        self._count(errors)
+
+    def _count(self, errors: Sequence[RegenError]) -> None:
+        with self._lock:
+            down = [error for error in errors if error.exit_code == _EXIT_PROVIDER]
+            self._in_a_row = self._in_a_row + 1 if down else 0
+            if self._in_a_row >= FAILURES_IN_A_ROW:
+                raise ProviderError(f"{FAILURES_IN_A_ROW} items failed in a row, the last one so: {down[-1]}")
