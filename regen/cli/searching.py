@@ -33,9 +33,8 @@ def prepared(settings: Settings, steps: Steps, *, record: Path | None = None, re
         ConfigurationError: no such provider, or one that misses a setting.
         InputError: a folder or a recording that cannot be read or written.
     """
-    from search.reading import PageReader
-
     from search.build import chosen, make_search
+    from search.reading import PageReader
 
     options = search_options(settings)
     names, _ = chosen(settings.search, options)
