@@ -43,6 +43,8 @@ GROUNDED = 0.6
 # A document that shares less than this part of a claim's content words, or of those of a choice that are not in the
 # question, has no bearing on it.
 MIN_SHARED = 0.3
+# A choice of so few content words is a name, a number or a date, which cannot be said in other words.
+SHORT = 3
 SOMETHING_ELSE = "something else"
 # What was asked is kept for this many questions to single documents.
 _KNOWN = 4096
@@ -97,9 +99,7 @@ class ContrastJudge(dspy.Module):
         for document in documents:
             if document.id in chosen:
                 option, confidence = chosen[document.id]
-                # A document that gives a third answer is pushed to one of these, though it seldom mentions it.
-                text = f"{document.title} {document.text}"
-                if option is not None and grounding(options[option], text, question) < MIN_SHARED:
+                if option is not None and not _mentions(document, options[option], question):
                     option = None
                 if option is not None:
                     answers[document.id] = options[option]
@@ -292,6 +292,12 @@ def _given(
         return None
     said = read if same_answer(read, options[side]) else options[side]
     return (side, said) if grounding(said, f"{document.title} {document.text}") >= GROUNDED else None
+
+
+def _mentions(document: Document, option: str, question: str) -> bool:
+    """Whether a document has the words of a choice: one that gives a third answer is pushed to one of two as well."""
+    needed = GROUNDED if len(content(option) - content(question)) <= SHORT else MIN_SHARED
+    return grounding(option, f"{document.title} {document.text}", question) >= needed
 
 
 def _stance(side: int | None, stated: set[int]) -> Stance:
