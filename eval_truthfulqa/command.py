@@ -77,10 +77,19 @@ def truthfulqa(
     from regen.settings import load as load_settings
 
     asked = in_order(ours.names(settings))
-    flags = {"docs": docs, "k": k, "model": model, "judge_model": judge_model, "judge": judge, "api_base": api_base}
+    flags = {"k": k, "model": model, "judge_model": judge_model, "judge": judge, "api_base": api_base}
     flags |= {"support": "strict" if strict else None, "seed": seed, "max_rounds": max_rounds}
     flags |= {"concurrency": concurrency}
-    flags |= options.search_flags(search, site, exclude_site, since, recorded, snippets, allow_private)
+    flags |= options.search_flags(
+        docs,
+        search,
+        sites=site,
+        exclude_sites=exclude_site,
+        since=since,
+        recorded=recorded,
+        snippets=snippets,
+        allow_private=allow_private,
+    )
     given = load_settings(flags)
     if not answer_keys:
         given = given.model_copy(update={"exclude_sites": (*given.exclude_sites, *ANSWER_KEY_SITES)})

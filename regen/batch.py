@@ -100,7 +100,7 @@ def run(
         The exit code of the last item that did not end with 0, else 0.
 
     Raises:
-        ConfigurationError: at once, since no other item would fare better.
+        RegenError: at once, where a key or a setting is wrong (exit code 3), since no other item would fare better.
     """
     code = 0
     for number, (name, item) in enumerate(items, 1):
@@ -109,9 +109,9 @@ def run(
             result, ended = work(item)
             lines.write(result)
             code = ended or code
-        except ConfigurationError:
-            raise
         except RegenError as error:
+            if error.exit_code == ConfigurationError.exit_code:
+                raise
             code = error.exit_code
             lines.write(failure(error, **{key: name}))
             complain(f"{name}: {error}")

@@ -229,10 +229,10 @@ def keep_better(
     scores = f"CS-R {before.cs_r:.2f} before, {after.cs_r:.2f} after"
     if same:
         return Decision(kept="first", reason=f"the regenerated answer says the same ({scores})")
-    if after.claims == [] and before.claims:
-        return Decision(kept="first", reason="the regenerated answer makes no claim that can be checked")
     if {item.document_id for item in after.unjudged} - {item.document_id for item in before.unjudged}:
         return Decision(kept="first", reason="not every document could be judged for the regenerated answer")
+    if after.claims == [] and before.claims:
+        return Decision(kept="first", reason="the regenerated answer makes no claim that can be checked")
     if after.cs_r > before.cs_r:
         return Decision(kept="first", reason=f"more documents contradict the regenerated answer ({scores})")
     if after.cs_r == before.cs_r and contradicted[1] > contradicted[0]:

@@ -72,7 +72,7 @@ class Settings(BaseSettings):
     seed: int = Field(default=0, ge=0, description="Seed of the model and of every shuffle.")
     max_tokens: int = Field(default=1024, ge=16, description="New tokens of one model call at most.")
     timeout: float = Field(default=120.0, gt=0, description="Seconds to wait for one model call.")
-    retries: int = Field(default=3, ge=0, le=10, description="Tries again after a failed model call.")
+    retries: int = Field(default=3, ge=0, le=10, description="Tries again after a failed model call or search.")
     concurrency: int = Field(default=8, ge=1, le=256, description="Model calls at the same time, in the whole process.")
 
     @classmethod

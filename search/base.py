@@ -17,14 +17,14 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from regen.errors import ConfigurationError, RegenError
+from regen.errors import ConfigurationError, ProviderError
 from regen.paths import config_file
 from regen.types import Document
 
 Failure = Literal["credentials", "quota", "unavailable", "bad reply"]
 
 
-class SearchError(RegenError):
+class SearchError(ProviderError):
     """A search that failed for good. No match is no failure: that is an empty result.
 
     `kind` says why: `credentials` are missing or refused (exit code 3), the `quota` is used up, the provider is

@@ -110,16 +110,24 @@ class Brave(WebSearch):
         return Page(hits=hits, more=more, warnings=warnings + skipped)
 
     def _fitting(self, query: str) -> tuple[str, list[str]]:
-        """The query with its operators for sites, cut to what the API takes."""
-        operators = with_sites("", self.options.sites, self.options.exclude_sites).strip()
+        """The query with its operators for sites, cut to what the API takes.
+
+        The words come first; sites that find no room among the operators are left out afterwards.
+        """
         words = query.split()
-        while words and (
-            len(words) + len(operators.split()) > _MOST_WORDS or len(" ".join([*words, operators])) > _MOST_CHARACTERS
-        ):
+        while words and not _fits(" ".join(words)):
             words.pop()
         cut = " ".join(words)
-        warnings = [] if cut == query else [f"Brave Search takes short queries only, and was asked: {cut}"]
-        return f"{cut} {operators}".strip(), warnings
+        asked = with_sites(cut, self.options.sites)
+        asked = asked if _fits(asked) else cut
+        for site in self.options.exclude_sites:
+            longer = with_sites(asked, (), [site])
+            asked = longer if _fits(longer) else asked
+        return asked, [] if cut == query else [f"Brave Search takes short queries only, and was asked: {cut}"]
+
+
+def _fits(query: str) -> bool:
+    return len(query.split()) <= _MOST_WORDS and len(query) <= _MOST_CHARACTERS
 
 
 def _classify(status: int, text: str) -> Verdict | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from regen.errors import ConfigurationError
 from search.base import Search, SearchOptions, provider_class
 from search.combined import CombinedSearch, Reader
+from search.filters import Filters
 from search.recorded import Recording
 
 # Web providers in the order in which they are taken when none is named and their keys are set.
@@ -22,7 +23,7 @@ def chosen(named: str | None, options: SearchOptions) -> tuple[list[str], str]:
     whose credentials are set; else the one that needs none.
 
     Raises:
-        ConfigurationError: a name is empty, or stands twice.
+        ConfigurationError: a name is empty, or stands twice; a key that is set is not valid.
     """
     if named is not None:
         names = [name.strip() for name in named.split(",")]
@@ -34,8 +35,11 @@ def chosen(named: str | None, options: SearchOptions) -> tuple[list[str], str]:
     if options.recorded is not None:
         return ["recorded"], "a recording is named"
     for name in WITH_KEYS:
+        provider = provider_class(name)
+        if (own := getattr(provider, "settings", None)) is not None:
+            own.read()  # A key that is set and not valid is told, not passed over.
         try:
-            provider_class(name).configured(options)
+            provider.configured(options)
         except ConfigurationError:
             continue
         return [name], "its credentials are set"
@@ -57,5 +61,6 @@ def make_search(
         ConfigurationError: no such provider, or one that misses a setting.
         InputError: a recording that cannot be read or written.
     """
-    found = CombinedSearch([provider_class(name).configured(options) for name in names], reader)
+    providers = [provider_class(name).configured(options) for name in names]
+    found = CombinedSearch(providers, reader, Filters.of(options))
     return Recording(found, record) if record else found

@@ -10,6 +10,7 @@ from typing import Protocol
 from regen.errors import RegenError
 from regen.types import Document
 from search.base import Search, SearchResults
+from search.filters import Filters
 
 RANK_CONSTANT = 60
 """Cormack, Clarke and Büttcher (2009): a document's score is the sum of 1 / (60 + rank) over the lists it is in."""
@@ -31,11 +32,15 @@ class CombinedSearch:
     Args:
         providers: Asked at the same time, at least one.
         reader: Reads the pages of results whose provider has `reads_pages`; None leaves them at what it returned.
+        filters: What is left out of the merged list, by where a page led to and by the date that was read from it.
     """
 
-    def __init__(self, providers: Sequence[Search], reader: Reader | None = None) -> None:
+    def __init__(
+        self, providers: Sequence[Search], reader: Reader | None = None, filters: Filters | None = None
+    ) -> None:
         self.providers = list(providers)
         self.reader = reader
+        self.filters = filters or Filters()
         self.name = ",".join(provider.name for provider in self.providers)
 
     def prepare(self, progress: Progress | None = None) -> None:
@@ -52,21 +57,35 @@ class CombinedSearch:
         several return is one, and its `source` names them all.
         """
         lists, warnings = self._ask(query, k)
-        documents = fuse(lists)[:k]
-        web = {provider.name for provider in self.providers if getattr(provider, "reads_pages", False)}
-        pages = [document for document in documents if web & set(document.source.split(","))]
+        documents = fuse([found for _, found in lists])[:k]
+        web = {
+            document.id for provider, found in lists if getattr(provider, "reads_pages", False) for document in found
+        }
+        pages = [document for document in documents if document.id in web]
         if self.reader is not None and pages:
             read = self.reader.read(pages, query)
             by_id = {document.id: document for document in read.documents}
             documents = [by_id.get(document.id, document) for document in documents]
             warnings += read.warnings
-        return SearchResults(documents=documents, warnings=warnings)
+        # Only now is known where a page led to, and from when it is.
+        kept, undated = self.filters.keep(documents)
+        if len(kept) < len(documents):
+            left_out = len(documents) - len(kept)
+            warnings.append(
+                f"{left_out} {'result was' if left_out == 1 else 'results were'} left out after reading: older than "
+                "--since, or of a site that was not asked for."
+            )
+        ranked = [document.model_copy(update={"rank": rank}) for rank, document in enumerate(kept, 1)]
+        return SearchResults(documents=ranked, warnings=[*warnings, *undated])
 
-    def _ask(self, query: str, k: int) -> tuple[list[list[Document]], list[str]]:
+    def _ask(self, query: str, k: int) -> tuple[list[tuple[Search, list[Document]]], list[str]]:
+        """Each provider that answered with its list, and the warnings."""
         if len(self.providers) == 1:
             found = self.providers[0].top(query, k)
-            return [list(found.documents)], list(found.warnings)
-        lists, warnings, failed = [], [], []
+            return [(self.providers[0], list(found.documents))], list(found.warnings)
+        lists: list[tuple[Search, list[Document]]] = []
+        warnings: list[str] = []
+        failed: list[RegenError] = []
         with ThreadPoolExecutor(max_workers=len(self.providers), thread_name_prefix="search") as pool:
             asked = [pool.submit(contextvars.copy_context().run, provider.top, query, k) for provider in self.providers]
             for provider, future in zip(self.providers, asked, strict=True):
@@ -76,7 +95,7 @@ class CombinedSearch:
                     failed.append(error)
                     warnings.append(f"The search provider {provider.name} failed, and the others went on: {error}")
                     continue
-                lists.append(list(found.documents))
+                lists.append((provider, list(found.documents)))
                 warnings += found.warnings
         if not lists:
             raise failed[0]
@@ -101,7 +120,7 @@ def fuse(lists: Sequence[Sequence[Document]]) -> list[Document]:
 def _merged(same: Sequence[Document], rank: int) -> Document:
     longest = max(same, key=lambda document: len(document.text))
     dated = next((document for document in same if document.published), longest)
-    sources = ",".join(dict.fromkeys(document.source for document in same))
+    sources = ",".join(dict.fromkeys(name for document in same for name in document.source.split(",")))
     return longest.model_copy(
         update={
             "rank": rank,

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from datetime import date
 from math import ceil
 
 from search.base import ProviderSettings, SearchError, SearchOptions
+from search.filters import time_range
 from search.http import PassingError, patiently
 from search.replies import Reply, Text, read_each
 from search.urls import with_sites
 from search.web import Hit, Page, WebSearch, client_for
+
+_RANGES = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 class DdgsSettings(ProviderSettings):
@@ -76,7 +78,7 @@ class Ddgs(WebSearch):
             found: object = DDGS(timeout=max(1, ceil(options.timeout))).text(
                 with_sites(query, options.sites, options.exclude_sites),
                 region=self._settings.ddgs_region,
-                timelimit=_time_limit(options.since) if options.since else None,
+                timelimit=time_range(options.since, _RANGES) if options.since else None,
                 max_results=size,
                 page=number + 1,
                 backend=self._settings.ddgs_backend,
@@ -103,9 +105,3 @@ def _quota(error: Exception) -> SearchError:
         "name another provider with --search.",
         "quota",
     )
-
-
-def _time_limit(since: date) -> str | None:
-    days = (date.today() - since).days
-    limits = (("d", 1), ("w", 7), ("m", 30), ("y", 365))
-    return next((name for name, limit in limits if days <= limit), None)

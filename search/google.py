@@ -59,6 +59,7 @@ class Google(WebSearch):
     name = "google"
     settings = GoogleSettings
     page_size = 10
+    most = _MOST
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from urllib.parse import quote, quote_plus, urlsplit
 
 import httpx2
 
+from regen.errors import ConfigurationError
 from search.base import Failure, SearchError
 from search.text import clean, one_line
 
@@ -134,14 +135,21 @@ class HttpClient:
     ) -> bytes:
         """As `json`, but the bytes that are sent, and the bytes of a reply that is no failure."""
         given = {name: value for name, value in (params or {}).items() if value is not None}
-        with httpx2.Client(
-            timeout=self.timeout, headers={"user-agent": "regen", "accept": "application/json"}
-        ) as client:
+        with self._connected() as client:
 
             def attempt() -> bytes:
                 return self._attempt(client, method, url, given, content, dict(headers or {}), classify)
 
             return patiently(attempt, self.retries, self.sleep)
+
+    def _connected(self) -> httpx2.Client:
+        try:
+            return httpx2.Client(timeout=self.timeout, headers={"user-agent": "regen", "accept": "application/json"})
+        except OSError as error:
+            raise ConfigurationError(
+                f"The certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be loaded ({error}); correct or "
+                "unset it."
+            ) from None
 
     def bad_reply(self, detail: str) -> SearchError:
         """The error for a reply that cannot be read."""

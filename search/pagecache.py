@@ -17,7 +17,7 @@ DAYS = 7.0  # that a page is kept
 LARGEST = 500_000_000  # bytes of all pages together; the ones that were kept first go first
 
 # Raised with every change of what is read from a page.
-_VERSION = 1
+_VERSION = 2
 _BUSY_SECONDS = 5.0
 # The last two: a file that is no database, and one that another version wrote.
 _UNUSABLE = (OSError, sqlite3.Error, diskcache.Timeout, ValueError, TypeError)
@@ -31,7 +31,7 @@ class PageCache:
     """Pages by their address: text, title and date as they were read, not what the server sent.
 
     Opened when it is first used. Pages of the own network have entries of their own, so that they are never given to
-    a reader that may not ask for them. Addresses are kept as hashes, since some hold a secret.
+    a reader that may not ask for them. What is asked for is kept as a hash, since some addresses hold a secret.
     """
 
     def __init__(self, folder: Path | None = None, *, days: float = DAYS) -> None:

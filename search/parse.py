@@ -32,6 +32,8 @@ class Page(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str
+    url: str = ""
+    """Where it was found in the end, after redirects."""
     title: str = ""
     published: date | None = None
     warnings: list[str] = []

@@ -17,17 +17,18 @@ from search.pagecache import CacheError, PageCache
 from search.parse import Page
 from search.sandbox import ParserProcess
 from search.text import UnreadableError, clean, one_line
+from search.urls import canonical
 from search.windows import best_window
 
 PARSE_SECONDS = 5.0  # for the parser to make text of one page
-AFTER_DEADLINE = 5.0  # seconds more, to read what came just in time
+ALL_PAGES_SECONDS = 20.0  # for the parser, over all pages of one call
 
 
 class PageReader:
     """Puts the best passage of its page in place of each search result's snippet.
 
     Args:
-        deadline: Seconds for fetching all pages of one call; what has come by then is read, for a few seconds more.
+        deadline: Seconds for fetching all pages of one call; what has come by then is read.
         allow_private: Whether pages of the own network and machine may be fetched.
         refresh: Whether pages are fetched anew though they are in the cache.
         cache: The folder of the cache; the user's cache folder where None.
@@ -57,16 +58,14 @@ class PageReader:
     def read(self, documents: Sequence[Document], query: str) -> SearchResults:
         """The same documents, in the same order, each with the passage of its page that answers `query` best.
 
-        Title and date are the page's where the search gave none. A page that can't be read leaves its document as it
-        was, and a warning says which and why; `[3]` is the third of `documents`. What is no search result of the web,
-        but has been read already (a file of the local search), stays as it is.
+        Title and date are the page's where the search gave none; the address is where it led to. A page that can't be
+        read leaves its document as it was, and a warning says which and why. A document without a web address stays as
+        it is.
 
         Raises:
             ConfigurationError: the environment names certificates that cannot be loaded.
         """
-        wanted = {
-            place: urldefrag(document.url)[0] for place, document in enumerate(documents) if not _is_read(document)
-        }
+        wanted = {place: urldefrag(document.url)[0] for place, document in enumerate(documents) if document.url}
         pages, trouble = self._pages(list(dict.fromkeys(wanted.values())))
         read, warnings = [], []
         for place, document in enumerate(documents):
@@ -75,7 +74,7 @@ class PageReader:
                 continue
             new, said = _with_page(document, pages[wanted[place]], query)
             read.append(new)
-            warnings += [f"[{place + 1}] {_name(document.url)} {warning}" for warning in said]
+            warnings += [f"{_name(document)} {warning}" for warning in said]
         return SearchResults(documents=read, warnings=warnings + trouble)
 
     def _pages(self, urls: Sequence[str]) -> tuple[dict[str, Page | Refused], list[str]]:
@@ -106,26 +105,25 @@ class PageReader:
             return
         # While the first pages are on their way.
         self._parser.start()
-        end = time.monotonic() + self._options.deadline + AFTER_DEADLINE
+        left = ALL_PAGES_SECONDS
         for url, outcome in fetch(urls, self._options):
-            yield url, self._parsed(outcome, end)
+            # Not counted is the time that others keep the parser busy: what is read must not depend on them.
+            with self._parser.turn():
+                began = time.monotonic()
+                page = self._parsed(outcome, min(PARSE_SECONDS, left))
+                left -= time.monotonic() - began
+            yield url, page
 
-    def _parsed(self, outcome: Outcome, end: float) -> Page | Refused:
+    def _parsed(self, outcome: Outcome, seconds: float) -> Page | Refused:
         if isinstance(outcome, Refused):
             return outcome
-        seconds = min(PARSE_SECONDS, end - time.monotonic())
         if seconds <= 0:
             return Refused("no time was left to read it")
         try:
             page = self._parser.parse(outcome, seconds)
         except UnreadableError as error:
             return Refused(str(error))
-        return page.model_copy(update={"warnings": [*_cut(outcome), *page.warnings]})
-
-
-def _is_read(document: Document) -> bool:
-    """Whether the text is that of the document itself, and not what a web search says of it."""
-    return not document.url or (document.url.startswith("file:") and "local" in document.source)
+        return page.model_copy(update={"url": outcome.url, "warnings": [*_cut(outcome), *page.warnings]})
 
 
 def _cut(page: Fetched) -> list[str]:
@@ -145,6 +143,8 @@ def _with_page(document: Document, page: Page | Refused, query: str) -> tuple[Do
         )
         return document, [f"could not be read ({page.cause}): {used}."]
     update: dict[str, object] = {"text": best_window(page.text, query)}
+    if page.url and canonical(page.url) != canonical(document.url):
+        update["url"] = page.url
     if not document.title:
         update["title"] = page.title
     if document.published is None and page.published is not None:
@@ -152,10 +152,11 @@ def _with_page(document: Document, page: Page | Refused, query: str) -> tuple[Do
     return document.model_copy(update=update), [f"was not read whole: {warning}." for warning in page.warnings]
 
 
-def _name(url: str) -> str:
-    """What a page is called in a warning: its host, since an address can be long, or hold a secret."""
+def _name(document: Document) -> str:
+    """What a page is called in a warning: its host and title, since an address can be long, or hold a secret."""
     try:
-        host = urlsplit(url).hostname
+        host = urlsplit(document.url).hostname
     except ValueError:
         host = None
-    return one_line(clean(host or url.partition(":")[0] + ":"))[:100]
+    name = one_line(clean(host or document.url.partition(":")[0] + ":"))[:100]
+    return f"{name} ({one_line(clean(document.title))[:60]})" if document.title else name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -71,7 +72,8 @@ class RecordedSearch:
                 f"{self.file} holds {len(self._found)} recorded searches, but none for {query!r}: record it with "
                 "--record, or ask in the recorded words."
             )
-        kept, warnings = self.filters.keep(item.documents)
+        kept, _ = self.filters.keep(item.documents)
+        warnings = []
         if len(kept) < k and item.k < k:
             warnings.append(f"The recorded search asked for {item.k} documents, so there may be fewer than {k}.")
         documents = [document.model_copy(update={"rank": rank}) for rank, document in enumerate(kept[:k], 1)]
@@ -90,8 +92,9 @@ class Recording:
         self.search = search
         self.file = file
         self.name = search.name
+        self._lock = threading.Lock()
         try:
-            file.open("a", encoding="utf-8").close()
+            _mend(file)
         except OSError as error:
             raise InputError(f"{file} cannot be written: {error.strerror}.") from None
 
@@ -105,11 +108,25 @@ class Recording:
         """See `search.base.SearchProvider`."""
         results = self.search.top(query, k)
         item = Recorded(query=query, k=k, search=self.name, recorded_at=datetime.now(UTC), **dict(results))
-        with self.file.open("a", encoding="utf-8") as file:
+        with self._lock, self.file.open("a", encoding="utf-8") as file:
             file.write(item.model_dump_json() + "\n")
             file.flush()
             os.fsync(file.fileno())
         return results
+
+
+def _mend(file: Path) -> None:
+    """Makes the file, or cuts away a last line that broke off."""
+    with file.open("a+b") as recording:
+        recording.seek(0)
+        whole = 0
+        for line in recording:
+            if line.endswith(b"\n"):
+                whole += len(line)
+            elif line.startswith(b'{"query"'):
+                recording.truncate(whole)
+            else:
+                recording.write(b"\n")
 
 
 def _key(query: str) -> str:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,7 +30,7 @@ class ParserProcess:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._loaded = False
@@ -39,6 +39,10 @@ class ParserProcess:
         """Start loading, if that has not been done yet, and return at once."""
         with self._lock, suppress(UnreadableError):  # which the first page will meet again
             self._running()
+
+    def turn(self) -> AbstractContextManager[bool]:
+        """While inside, no other thread gets the parser."""
+        return self._lock
 
     def parse(self, page: Fetched, seconds: float) -> Page:
         """What a page says.

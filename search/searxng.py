@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import date
 
 from regen.errors import ConfigurationError
 from search.base import Address, ProviderSettings, SearchOptions
+from search.filters import time_range
 from search.http import Verdict
 from search.replies import Day, Items, Reply, Text, read, read_each
 from search.urls import with_sites
 from search.web import Hit, Page, WebSearch, client_for
+
+_RANGES = {"day": 1, "month": 30, "year": 365}
 
 
 class SearxngSettings(ProviderSettings):
@@ -67,7 +69,7 @@ class Searxng(WebSearch):
             "q": with_sites(query, options.sites, options.exclude_sites),
             "format": "json",
             "pageno": number + 1,
-            "time_range": _time_range(options.since) if options.since else None,
+            "time_range": time_range(options.since, _RANGES) if options.since else None,
         }
         reply = self.client.json("GET", self._url, params=params, classify=_classify)
         response = read(self.client, _Response, reply)
@@ -88,11 +90,6 @@ def _engine(value: object) -> str:
     """An engine that did not answer, as [name, cause]."""
     parts = value if isinstance(value, list) else [value]
     return " ".join(str(part)[:80] for part in parts[:2])
-
-
-def _time_range(since: date) -> str | None:
-    days = (date.today() - since).days
-    return next((name for name, limit in (("day", 1), ("month", 30), ("year", 365)) if days <= limit), None)
 
 
 def _classify(status: int, text: str) -> Verdict | None:

@@ -37,6 +37,7 @@ class Tavily(WebSearch):
     name = "tavily"
     settings = TavilySettings
     page_size = 20
+    most = 20
 
     def __init__(
         self, options: SearchOptions, settings: TavilySettings, *, sleep: Callable[[float], None] = time.sleep

@@ -58,6 +58,8 @@ class WebSearch(ABC):
     """Its own settings, for `regen config`."""
     page_size: int
     """Results of one page at most."""
+    most: int | None = None
+    """Results of one query at most, where the API has such a limit."""
     reads_pages: bool = True
     """Whether results are web pages, to be fetched and read; else the documents are whole as they are."""
 
@@ -77,9 +79,8 @@ class WebSearch(ABC):
         """See `search.base.SearchProvider`.
 
         Pages are asked for until there are `k` results or no more. Results with the same canonical address are one;
-        those of sites that were not asked for and those known to be older than `since` are left out. A result without
-        a date stays, and a warning says how many there are. Where a later page fails, the results of those before it
-        are returned, with a warning.
+        those of sites that were not asked for and those known to be older than `since` are left out. Where a later page
+        fails, the results of those before it are returned, with a warning.
         """
         query = " ".join(clean(query).split())
         size = min(self.page_size, max(k, SMALLEST_PAGE))
@@ -107,9 +108,9 @@ class WebSearch(ABC):
                 f"{nowhere} of the results of {self.client.provider} have no web address, and are left out."
             )
         kept = dict(list(found.items())[: max(k, 0)])
-        documents = self._documents(kept)
-        warnings += self.filters.keep(documents)[1]
-        return SearchResults(documents=documents, warnings=list(dict.fromkeys(warnings)))
+        if self.most is not None and k > self.most:
+            warnings.append(f"{self.client.provider} gives at most {self.most} results for a query.")
+        return SearchResults(documents=self._documents(kept), warnings=list(dict.fromkeys(warnings)))
 
     def _documents(self, hits: dict[str, Hit]) -> list[Document]:
         now = datetime.now(UTC)

@@ -70,9 +70,24 @@ def ask(
         raise InputError("There is no question: give one, or a file of them with --file.")
     if choice is not None and (len(set(choice)) < 2 or not all(map(options.is_text, choice))):
         raise InputError("Give --choice at least twice, with different answers, or not at all.")
-    flags = {"docs": docs, "k": k, "max_rounds": max_rounds, "model": model, "judge_model": judge_model, "judge": judge}
+    flags: dict[str, Any] = {
+        "k": k,
+        "max_rounds": max_rounds,
+        "model": model,
+        "judge_model": judge_model,
+        "judge": judge,
+    }
     flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
-    flags |= options.search_flags(search, site, exclude_site, since, recorded, snippets, allow_private)
+    flags |= options.search_flags(
+        docs,
+        search,
+        sites=site,
+        exclude_sites=exclude_site,
+        since=since,
+        recorded=recorded,
+        snippets=snippets,
+        allow_private=allow_private,
+    )
     settings = load(flags)
 
     def agent() -> Agent:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def doctor(
     docs: options.Docs = None,
     search: options.Search = None,
+    recorded: options.Recorded = None,
     model: options.Model = None,
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
@@ -36,7 +37,8 @@ def doctor(
     from regen.paths import cache_dir
     from regen.settings import load
 
-    chosen = load({"docs": docs, "search": search, "model": model, "judge_model": judge_model, "api_base": api_base})
+    flags = {"model": model, "judge_model": judge_model, "api_base": api_base}
+    chosen = load(flags | options.search_flags(docs, search, recorded=recorded))
     answering = choose(chosen)
     judging = choose(chosen, "judge") if chosen.judge_model else answering
     checks = [

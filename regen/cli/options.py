@@ -105,19 +105,22 @@ NoColor = Annotated[
 
 
 def search_flags(
+    docs: Path | None,
     search: str | None,
-    sites: list[str] | None,
-    exclude_sites: list[str] | None,
-    since: str | None,
-    recorded: Path | None,
-    snippets: bool,
-    allow_private: bool,
+    *,
+    sites: list[str] | None = None,
+    exclude_sites: list[str] | None = None,
+    since: str | None = None,
+    recorded: Path | None = None,
+    snippets: bool = False,
+    allow_private: bool = False,
 ) -> dict[str, Any]:
     """The settings that the options of a search give; None where an option was not given."""
-    if recorded is not None and search is None:
-        search = "recorded"
+    # Flags come first: a folder or a recording that is named there is searched, whatever the environment names.
+    given = ["local"] * (docs is not None) + ["recorded"] * (recorded is not None)
     return {
-        "search": search,
+        "docs": docs,
+        "search": search or ",".join(given) or None,
         "sites": sites or None,
         "exclude_sites": exclude_sites or None,
         "since": since,

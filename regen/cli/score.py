@@ -28,6 +28,7 @@ def score(
     response: Annotated[str | None, typer.Option("--response", "-r", help="A response, or @FILE.")] = None,
     docs: options.Docs = None,
     search: options.Search = None,
+    recorded: options.Recorded = None,
     question: Annotated[str | None, typer.Option("--question", help="What the response answers.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Add to this file, and skip the ids it holds.")] = None,
     skip_bad_lines: Annotated[bool, typer.Option("--skip-bad-lines", help="Report bad lines and go on.")] = False,
@@ -57,15 +58,8 @@ def score(
         raise InputError("Give either a JSONL file or --response.")
     if response is not None and (out is not None or skip_bad_lines):
         raise InputError("--out and --skip-bad-lines go with a JSONL file.")
-    flags = {
-        "docs": docs,
-        "search": search,
-        "k": k,
-        "model": model,
-        "judge_model": judge_model,
-        "api_base": api_base,
-        "judge": judge,
-    }
+    flags = {"k": k, "model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}
+    flags |= options.search_flags(docs, search, recorded=recorded)
     settings = load({**flags, "support": "strict" if strict else None, "seed": seed})
     check(settings, "judge")
     scoring = _Scoring(settings, quiet=quiet)
@@ -222,7 +216,7 @@ def _text(response: str) -> str:
 def _search(settings: Settings, query: str, steps: Steps) -> SearchResults:
     from regen.cli import searching
 
-    if settings.docs is None and settings.search is None:
+    if settings.docs is None and settings.search is None and settings.recorded is None:
         raise InputError("There are no documents to score against: name a folder with --docs, or a --search.")
     search = searching.prepared(settings, steps)
     with steps.live():

@@ -36,8 +36,17 @@ def search(
 
     if not options.is_text(query):
         raise InputError("The query is empty, or not text: say what to search for.")
-    given = options.search_flags(provider, site, exclude_site, since, recorded, snippets, allow_private)
-    settings = load({**given, "docs": docs, "k": k})
+    given = options.search_flags(
+        docs,
+        provider,
+        sites=site,
+        exclude_sites=exclude_site,
+        since=since,
+        recorded=recorded,
+        snippets=snippets,
+        allow_private=allow_private,
+    )
+    settings = load({**given, "k": k})
     steps = Steps(quiet=quiet)
     found = searching.prepared(settings, steps, record=record, refresh=refresh)
     with steps.live():

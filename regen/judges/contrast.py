@@ -98,9 +98,10 @@ class ContrastJudge(dspy.Module):
         answers: dict[str, str] = {}
         for document in documents:
             if document.id in chosen:
-                option, confidence = chosen[document.id]
+                option, sure = chosen[document.id]
+                confidence: float | None = sure
                 if option is not None and not _mentions(document, options[option], question):
-                    option = None
+                    option, confidence = None, None
                 if option is not None:
                     answers[document.id] = options[option]
                 said = answers.get(document.id, "")
@@ -139,12 +140,14 @@ class ContrastJudge(dspy.Module):
             sources, _ = said_of[claim.id]
             for document in judged if stated[claim.id] else ():
                 side, said = given.get(document.id, (None, ""))
-                _, confidence = sides.get(document.id, (None, 1.0))
+                chosen, sure = sides.get(document.id, (None, 1.0))
                 stance = _stance(side, stated[claim.id])
                 # That one document says so, or some do, is not contradicted by others that say otherwise.
                 of_others = number_of[document.id] not in sources if sources else is_reported(claim.text)
                 if stance is Stance.CONTRADICTS and of_others:
                     stance = Stance.IRRELEVANT
+                # How sure the choice is says nothing of a stance that is not the choice's.
+                confidence = None if stance is Stance.IRRELEVANT and chosen is not None else sure
                 evidence.append(_evidence(claim, document, stance, confidence, said, question))
         rest = self._statements([claim for claim in claims if not stated[claim.id]], judged, None)
         steps.end()
@@ -313,7 +316,7 @@ def _evidence(
     claim: Claim,
     document: Document,
     stance: Stance,
-    confidence: float,
+    confidence: float | None,
     *wanted: str,
 ) -> Evidence:
     quote = "" if stance is Stance.IRRELEVANT else best_sentence(document.text, *wanted)
