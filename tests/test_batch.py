@@ -11,6 +11,7 @@ import pytest
 from regen.batch import Lines, finished, read_lines, run
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.types import Record
+from search.base import SearchError
 
 
 class Item(Record):
@@ -152,3 +153,9 @@ def test_a_wrong_setting_ends_the_batch_at_once(out: Path) -> None:
     with pytest.raises(ConfigurationError):
         batch(out, {"b": ConfigurationError("The key is wrong.")})
     assert finished(out, "id") == {"a"}
+
+
+def test_a_refused_search_key_ends_the_batch_at_once_too(out: Path) -> None:
+    with pytest.raises(SearchError):
+        batch(out, {"a": SearchError("The key is wrong.", "credentials")})
+    assert finished(out, "id") == set()

@@ -102,3 +102,24 @@ def test_a_misspelt_setting_in_the_config_file_is_told(cli: Any, folder: Path) -
     ended = cli("search", "q", "--docs", str(folder))
     assert ended.code == 3
     assert "has 'serach', which is no setting: is 'search' meant?" in ended.err
+
+
+def test_a_folder_that_is_named_by_a_flag_is_searched_whatever_the_environment_names(
+    cli: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGEN_SEARCH", "ddgs")
+    assert cli("search", QUESTION, "--docs", str(folder), "--json").json["search"] == "local"
+
+
+def test_a_folder_that_is_not_searched_is_told(
+    cli: Any, folder: Path, recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("search", QUESTION, "--search", "recorded", "--recorded", str(recording), "--docs", str(folder))
+    assert "is not searched: --search names recorded, and not local" in " ".join(cli(*arguments).err.split())
+
+
+def test_a_key_that_is_set_and_not_valid_is_told_and_not_passed_over(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRAVE_API_KEY", "two words")
+    ended = cli("search", "q")
+    assert ended.code == 3
+    assert "BRAVE_API_KEY is not valid" in ended.err

@@ -10,6 +10,7 @@ import pytest
 from regen.types import Document
 from search.base import SearchError, SearchResults
 from search.combined import CombinedSearch, fuse
+from search.filters import Filters
 
 
 def doc(name: str, source: str = "one", **more: object) -> Document:
@@ -121,3 +122,35 @@ def test_all_providers_are_prepared_and_named() -> None:
     search = CombinedSearch(providers)
     search.prepare()
     assert (search.name, [item.prepared for item in providers]) == ("one,two", [1, 1])
+
+
+class Moved(Reader):
+    """Each page leads to another site, and is from 2010."""
+
+    def read(self, documents: Sequence[Document], query: str) -> SearchResults:
+        update = {"url": "https://key.example/page", "published": date(2010, 1, 1), "published_from": "metadata"}
+        return SearchResults(documents=[document.model_copy(update=update) for document in documents])
+
+
+def test_a_page_that_led_to_an_excluded_site_is_left_out() -> None:
+    filters = Filters(exclude_sites=("key.example",))
+    found = CombinedSearch([Web("web", "a"), Fixed("local", "b")], Moved(), filters).top("q")
+    assert [(item.id, item.rank) for item in found.documents] == [("b", 1)]
+    assert found.warnings[0].startswith("1 result was left out after reading")
+
+
+def test_a_page_whose_own_date_is_too_old_is_left_out_and_undated_ones_are_told() -> None:
+    filters = Filters(since=date(2020, 1, 1))
+    found = CombinedSearch([Web("web", "a"), Fixed("local", "b")], Moved(), filters).top("q")
+    assert [item.id for item in found.documents] == ["b"]
+    assert found.warnings[-1] == "1 of 1 results have no date, so they may be older than 2020-01-01."
+
+
+def test_a_recorded_result_of_a_web_provider_is_not_read_again() -> None:
+    class Again(Fixed):
+        def top(self, query: str, k: int = 10) -> SearchResults:
+            return SearchResults(documents=[doc("a", "web")])
+
+    reader = Reader()
+    CombinedSearch([Again("recorded"), Web("web", "b")], reader).top("q")
+    assert reader.asked == ["b"]

@@ -59,8 +59,18 @@ def test_an_instance_that_does_not_give_json_is_a_matter_of_its_settings(top, st
 
 def test_a_long_query_is_cut_to_what_brave_takes_with_a_warning(top):
     results, asked = top("brave", Reply(200, {}), query="word " * 60, exclude_sites=("a.example",))
-    assert asked[0].query["q"] == "word " * 49 + "-site:a.example"
+    assert asked[0].query["q"] == ("word " * 50).strip()
     assert "takes short queries only" in results.warnings[0]
+
+
+def test_of_many_excluded_sites_brave_is_told_those_that_find_room_and_keeps_to_the_question(top):
+    sites = tuple(f"site-number-{number}.example" for number in range(40))
+    hit = {"url": "https://site-number-39.example/page"}
+    results, asked = top("brave", Reply(200, {"web": {"results": [hit]}}), query="do gulls fly", exclude_sites=sites)
+    query = asked[0].query["q"]
+    assert query.startswith("do gulls fly -site:site-number-0.example -site:")
+    assert len(query) <= 400 and len(query.split()) <= 50
+    assert results.documents == []  # what was not said to the API is left out of its results
 
 
 def test_further_excerpts_of_a_page_are_part_of_its_text(top):

@@ -83,8 +83,19 @@ def test_title_and_date_that_the_search_gave_stay(site: Site, reader: Callable[.
 def test_every_document_stays_in_its_place_with_its_id_and_rank(site: Site, reader: Callable[..., PageReader]) -> None:
     documents = found(*(site.url(path) for path in ("/404", "/ordinary", "/moved", "/image", "/plain")))
     read = reader().read(documents, QUERY).documents
-    assert [(d.id, d.rank, d.url) for d in read] == [(d.id, d.rank, d.url) for d in documents]
+    assert [(d.id, d.rank) for d in read] == [(d.id, d.rank) for d in documents]
     assert [SENTENCE in document.text for document in read] == [False, True, True, False, True]
+
+
+def test_a_document_has_the_address_that_its_page_was_found_at(site: Site, reader: Callable[..., PageReader]) -> None:
+    for _ in range(2):  # fetched, and from the cache
+        (document,) = reader().read(found(site.url("/moved")), QUERY).documents
+        assert document.url == site.url("/ordinary")
+
+
+def test_a_warning_names_the_page_by_its_title_as_well(site: Site, reader: Callable[..., PageReader]) -> None:
+    results = reader().read(found(site.url("/404"), title="Gulls"), QUERY)
+    assert results.warnings == ["site.example (Gulls) could not be read (status 404): only its snippet was used."]
 
 
 @pytest.mark.parametrize("status", [404, 403, 500])
@@ -94,7 +105,7 @@ def test_a_page_that_cannot_be_read_keeps_its_snippet_and_a_warning_says_why(
     documents = found(site.url("/ordinary"), site.url(f"/{status}"))
     results = reader().read(documents, QUERY)
     assert results.documents[1] == documents[1]
-    assert results.warnings == [f"[2] site.example could not be read (status {status}): only its snippet was used."]
+    assert results.warnings == [f"site.example could not be read (status {status}): only its snippet was used."]
 
 
 def test_a_pdf_is_read_with_its_date(site: Site, reader: Callable[..., PageReader]) -> None:
@@ -118,7 +129,7 @@ def test_of_a_page_without_an_end_the_beginning_is_read_and_a_warning_says_so(
 ) -> None:
     document, warnings = read_one(reader(), site.url(path))
     assert document.text.startswith("The page begins here, and this sentence is its first.")
-    assert "[1] site.example was not read whole: only its first 5 MB were read." in warnings
+    assert "site.example was not read whole: only its first 5 MB were read." in warnings
 
 
 def test_what_a_page_tells_the_model_to_do_is_kept_and_stays_in_its_fence(
@@ -144,7 +155,7 @@ def test_a_page_without_readable_text_keeps_its_snippet(
 ) -> None:
     document, warnings = read_one(reader(), site.url(path))
     assert document.text == SNIPPET
-    assert len(warnings) == 1 and warnings[0].startswith("[1] site.example could not be read (")
+    assert len(warnings) == 1 and warnings[0].startswith("site.example could not be read (")
 
 
 def test_a_page_that_says_less_than_its_snippet_is_no_better(site: Site, reader: Callable[..., PageReader]) -> None:
@@ -171,7 +182,7 @@ def test_a_name_that_resolves_to_this_machine_is_not_asked(
     internet.names["rebinds.example"] = ["127.0.0.1"]
     _, warnings = read_one(reader(), site.url("/ordinary", "rebinds.example"))
     assert warnings == [
-        "[1] rebinds.example could not be read (it leads to a private address (127.0.0.1)): only its snippet was used."
+        "rebinds.example could not be read (it leads to a private address (127.0.0.1)): only its snippet was used."
     ]
     assert not site.seen
 
@@ -196,14 +207,12 @@ def test_no_warning_shows_more_of_an_address_than_its_host(
 ) -> None:
     document, warnings = read_one(reader(), url)
     assert document.text == SNIPPET
-    assert warnings[0].startswith(f"[1] {name} could not be read (it leads to an address ")
+    assert warnings[0].startswith(f"{name} could not be read (it leads to an address ")
     assert "secret" not in warnings[0]
 
 
-def test_a_document_of_the_local_search_is_left_alone(reader: Callable[..., PageReader]) -> None:
-    document = Document(id="notes.md", url="file:///home/notes.md", text="A passage.", source="local")
-    without_address = Document(id="given", text="A passage.")
-    documents = [document, without_address]
+def test_a_document_without_an_address_is_left_alone(reader: Callable[..., PageReader]) -> None:
+    documents = [Document(id="given", text="A passage.")]
     assert reader().read(documents, QUERY) == SearchResults(documents=documents)
 
 

@@ -11,7 +11,7 @@ import pytest
 from regen.errors import ConfigurationError, InputError
 from regen.types import Document
 from search.base import SearchOptions, SearchResults, provider_class
-from search.filters import Filters
+from search.filters import Filters, time_range
 from search.recorded import RecordedSearch, Recording
 
 
@@ -116,3 +116,29 @@ def test_what_is_known_to_be_older_is_left_out_and_what_has_no_date_is_told() ->
     kept, warnings = Filters(since=date(2020, 1, 1)).keep(documents)
     assert [item.id for item in kept] == ["new", "undated"]
     assert warnings == ["1 of 2 results have no date, so they may be older than 2020-01-01."]
+
+
+def test_a_file_is_of_no_site() -> None:
+    assert Filters(sites=("a.org",), exclude_sites=("b.org",)).wants("file:///notes.md", None)
+
+
+@pytest.mark.parametrize(
+    ("since", "expected"),
+    [(date(2026, 5, 10), "day"), (date(2026, 5, 9), "month"), (date(2026, 4, 11), "month"), (date(2024, 1, 1), None)],
+)
+def test_a_time_range_has_all_of_its_first_day_in_it(since: date, expected: str | None) -> None:
+    assert time_range(since, {"day": 1, "month": 30, "year": 365}, today=date(2026, 5, 10)) == expected
+
+
+def test_a_line_that_broke_off_is_cut_when_the_recording_goes_on(file: Path) -> None:
+    Recording(Fixed(), file).top("gulls", 1)
+    with file.open("a") as recording:
+        recording.write('{"query": "terns", "k"')
+    Recording(Fixed(), file).top("terns", 1)
+    assert [json.loads(line)["query"] for line in file.read_text().splitlines()] == ["gulls", "terns"]
+
+
+def test_a_file_of_something_else_is_not_cut(file: Path) -> None:
+    file.write_text("Dear diary")
+    Recording(Fixed(), file).top("gulls", 1)
+    assert file.read_text().startswith("Dear diary\n{")
