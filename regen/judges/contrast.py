@@ -43,8 +43,6 @@ GROUNDED = 0.6
 # A document that shares less than this part of a claim's content words, or of those of a choice that are not in the
 # question, has no bearing on it.
 MIN_SHARED = 0.3
-# A choice of so few content words is a name, a number or a date, which cannot be said in other words.
-SHORT = 3
 SOMETHING_ELSE = "something else"
 # What was asked is kept for this many questions to single documents.
 _KNOWN = 4096
@@ -298,9 +296,8 @@ def _given(
 
 
 def _mentions(document: Document, option: str, question: str) -> bool:
-    """Whether a document has the words of a choice: one that gives a third answer is pushed to one of two as well."""
-    needed = GROUNDED if len(content(option) - content(question)) <= SHORT else MIN_SHARED
-    return grounding(option, f"{document.title} {document.text}", question) >= needed
+    """Whether a document has words of a choice: one that gives a third answer is pushed to one of two as well."""
+    return grounding(option, f"{document.title} {document.text}", question) >= MIN_SHARED
 
 
 def _stance(side: int | None, stated: set[int]) -> Stance:
