@@ -126,6 +126,8 @@ class Lines:
     """
 
     def __init__(self, path: Path | None, stdout: TextIO) -> None:
+        if path and path.exists() and not path.is_file():
+            raise InputError(f"{path} is no file that can be added to: name another one with --out.")
         self._lock = _lock(path) if path else None
         try:
             self._file: TextIO = path.open("a", encoding="utf-8") if path else stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from datetime import date
@@ -20,12 +21,26 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from regen.errors import ConfigurationError
+from regen.errors import ConfigurationError, InputError
 from regen.paths import config_file
 
 
 def _split(value: object) -> object:
-    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+    given = value if isinstance(value, list | tuple) else [value]
+    parts = [part.strip().removeprefix("*.") for item in given for part in str(item).split(",")]
+    for part in parts:
+        if not _SITE.fullmatch(part):
+            raise ValueError(f"{part[:60]!r} is no site: write it as example.org, or example.org/part")
+    return tuple(parts)
+
+
+def _day(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d\d-\d\d", value.strip()):
+        raise ValueError("write it as 2025-01-31")
+    return value.strip() if isinstance(value, str) else value
+
+
+_SITE = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)*(?::\d+)?(?:/\S*)?")
 
 
 # In the environment and in `.env`, with commas.
@@ -55,7 +70,9 @@ class Settings(BaseSettings):
     recorded: Path | None = Field(default=None, description="A recording of searches, for the provider 'recorded'.")
     sites: _Sites = Field(default=(), description="Only results from these sites.")
     exclude_sites: _Sites = Field(default=(), description="No results from these sites.")
-    since: date | None = Field(default=None, description="No results known to be older than this date.")
+    since: Annotated[date | None, BeforeValidator(_day)] = Field(
+        default=None, description="No results known to be older than this date."
+    )
     read_pages: bool = Field(default=True, description="Whether the pages behind web results are read.")
     allow_private: bool = Field(default=False, description="Whether pages on private addresses may be read.")
     search_timeout: float = Field(default=20.0, gt=0, le=600, description="Seconds to wait for one search.")
@@ -91,7 +108,8 @@ def load(flags: Mapping[str, Any] | None = None) -> Settings:
     """The settings in force. `flags` are those given on the command line; None values are left out.
 
     Raises:
-        ConfigurationError: a value that is out of range or of the wrong type, or an unreadable file.
+        InputError: a flag's value that is out of range or of the wrong type.
+        ConfigurationError: another one's, or an unreadable file.
     """
     for file in (config_file(), Path(".env")):
         _check_readable(file)
@@ -103,7 +121,10 @@ def load(flags: Mapping[str, Any] | None = None) -> Settings:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "settings"
         source = origins(given).get(name, "settings")
-        raise ConfigurationError(f"Setting {name!r} (from {source}) is not valid: {first['msg']}.") from None
+        cause = first["msg"].removeprefix("Value error, ")
+        if source == "flag":
+            raise InputError(f"--{name.removesuffix('s').replace('_', '-')} is not valid: {cause}.") from None
+        raise ConfigurationError(f"Setting {name!r} (from {source}) is not valid: {cause}.") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"The config file {config_file()} is not valid TOML: {error}.") from None
     except RecursionError:
@@ -143,6 +164,11 @@ def _check_names() -> None:
     known = [*Settings.model_fields, *provider_settings()]
     for name in unknown:
         if name not in known:
+            if name.endswith("_key"):
+                raise ConfigurationError(
+                    f"The config file {config_file()} has {name!r}, which is no setting: keys of model providers "
+                    "belong in the environment or in .env, by the provider's own name for them."
+                )
             near = get_close_matches(name, known, 1)
             meant = f": is {near[0]!r} meant?" if near else "; `regen config` lists them all."
             raise ConfigurationError(f"The config file {config_file()} has {name!r}, which is no setting{meant}")

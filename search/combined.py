@@ -76,7 +76,7 @@ class CombinedSearch:
                 "--since, or of a site that was not asked for."
             )
         ranked = [document.model_copy(update={"rank": rank}) for rank, document in enumerate(kept, 1)]
-        return SearchResults(documents=ranked, warnings=[*warnings, *undated])
+        return SearchResults(documents=ranked, warnings=list(dict.fromkeys([*warnings, *undated])))
 
     def _ask(self, query: str, k: int) -> tuple[list[tuple[Search, list[Document]]], list[str]]:
         """Each provider that answered with its list, and the warnings."""

@@ -49,5 +49,6 @@ class Filters(BaseModel):
         if not (self.since and undated):
             return kept, []
         return kept, [
-            f"{undated} of {len(kept)} results have no date, so they may be older than {self.since.isoformat()}."
+            f"{undated} of {len(kept)} results have no publication date, so they may be older than "
+            f"{self.since.isoformat()}."
         ]

@@ -206,7 +206,7 @@ class HttpClient:
         status = reply.status_code
         said = _message(text)
         if 300 <= status < 400:
-            said = f"sent on to {urlsplit(reply.headers.get('location', '')[:1000]).netloc or 'elsewhere'}"
+            said = f"sent on to {_host(reply.headers.get('location', ''))}"
         wait = retry_after(reply.headers.get("retry-after"))
         asked = f", asks to wait {wait:.0f} seconds" if wait > LONGEST_WAIT else ""
         detail = self._shown(f"status {status}{asked}{f': {said}' if said else ''}")
@@ -235,6 +235,13 @@ class HttpClient:
         for secret in sorted(self._secrets, key=len, reverse=True):
             detail = detail.replace(secret, "***")
         return one_line(clean(detail)).rstrip(".")
+
+
+def _host(address: str) -> str:
+    try:
+        return urlsplit(address[:1000]).hostname or "elsewhere"
+    except ValueError:
+        return "elsewhere"
 
 
 def _usual(status: int) -> Verdict | None:

@@ -14,6 +14,8 @@ from regen.types import Document
 from search.base import Search, SearchOptions, SearchResults
 from search.filters import Filters
 
+_BEGINNING = b'{"query"'
+
 
 class Recorded(BaseModel):
     """One line of a recording: what was asked, of whom and when, and what came back."""
@@ -116,17 +118,35 @@ class Recording:
 
 
 def _mend(file: Path) -> None:
-    """Makes the file, or cuts away a last line that broke off."""
+    """Makes the file, or cuts away a last line that broke off.
+
+    Raises:
+        InputError: it holds something else than a recording.
+    """
+    if file.exists() and not file.is_file():
+        raise InputError(f"{file} is no file that can be added to: name another one with --record.")
     with file.open("a+b") as recording:
         recording.seek(0)
         whole = 0
         for line in recording:
-            if line.endswith(b"\n"):
+            if _is_recorded(line):
                 whole += len(line)
-            elif line.startswith(b'{"query"'):
-                recording.truncate(whole)
+                if not line.endswith(b"\n"):
+                    recording.write(b"\n")
+            elif line.endswith(b"\n") or not (line.startswith(_BEGINNING) or _BEGINNING.startswith(line)):
+                raise InputError(
+                    f"{file} holds something else than recorded searches: name another file with --record."
+                )
             else:
-                recording.write(b"\n")
+                recording.truncate(whole)
+
+
+def _is_recorded(line: bytes) -> bool:
+    try:
+        Recorded.model_validate_json(line)
+    except ValidationError:
+        return not line.strip()
+    return True
 
 
 def _key(query: str) -> str:

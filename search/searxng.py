@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from regen.errors import ConfigurationError
 from search.base import Address, ProviderSettings, SearchOptions
 from search.filters import time_range
 from search.http import Verdict
 from search.replies import Day, Items, Reply, Text, read, read_each
+from search.text import clean, one_line
 from search.urls import with_sites
 from search.web import Hit, Page, WebSearch, client_for
 
@@ -23,7 +25,7 @@ class SearxngSettings(ProviderSettings):
 
 
 class _Response(Reply):
-    results: Items = []
+    results: list[Any]
     unresponsive_engines: Items = []
 
 
@@ -89,7 +91,7 @@ class Searxng(WebSearch):
 def _engine(value: object) -> str:
     """An engine that did not answer, as [name, cause]."""
     parts = value if isinstance(value, list) else [value]
-    return " ".join(str(part)[:80] for part in parts[:2])
+    return one_line(clean(" ".join(str(part)[:80] for part in parts[:2])))
 
 
 def _classify(status: int, text: str) -> Verdict | None:

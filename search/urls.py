@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 # Characters; browsers and search engines stop far below.
 LONGEST = 4000
+
+
+# What a link carries to tell where a reader came from, and a page ignores.
+_TRACKING = re.compile(r"(?:utm_\w+|[gfym]s?clid|dclid|[gw]braid|mc_[ce]id|igshid)$", re.IGNORECASE)
 
 
 def is_web(url: str) -> bool:
@@ -25,21 +30,20 @@ def canonical(url: str) -> str:
 
     For comparing only: what is fetched and shown is the address as it was given.
     """
-    from courlan import normalize_url
-
     if not is_web(url):
         return url
-    try:
-        parts = urlsplit(str(normalize_url(url, strict=False, trailing_slash=False)))
-        port = parts.port
-    except ValueError:
-        return url
+    parts = urlsplit(url)
+    port = parts.port
     host = _host(parts.hostname or "")
     if host.startswith("m.") and host.count(".") > 1:
         host = host.removeprefix("m.")
     host = f"[{host}]" if ":" in host else host
     place = f"{host}:{port}" if port and port not in (80, 443) else host
-    return parts._replace(scheme="https", netloc=place, path=parts.path.rstrip("/"), fragment="").geturl()
+    query = sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _TRACKING.match(pair[0]))
+    # A fragment names a part of the page, unless a script makes a page of its own of it.
+    fragment = parts.fragment if parts.fragment.startswith("!") else ""
+    path = quote(unquote(parts.path), safe="/:@!$&'()*+,;=~").rstrip("/")
+    return urlunsplit(("https", place, path, urlencode(query), fragment))
 
 
 def site_name(site: str) -> str:

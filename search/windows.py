@@ -6,8 +6,10 @@ as the collection: a word that stands all over the page says little about where 
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from search.index import analyzer
-from search.passages import WORD_CHARACTERS, Unit, count_words, units_of
+from search.passages import WORD_CHARACTERS, count_words, units_of
 
 # Models disagree about what a token is, and a tokenizer would have to be fetched: 512 tokens are taken as three
 # quarters as many words, the usual figure for English prose.
@@ -29,30 +31,27 @@ def windows(text: str) -> list[str]:
     if count_words(text) <= WINDOW_WORDS:
         return [text.strip()]
     units = units_of(text)
+    before = [0, *accumulate(unit.words for unit in units)]
+
+    def size(first: int, end: int) -> int:
+        """The words of neighbouring units together; short ones without blanks count for less than a word each."""
+        return max(before[end] - before[first], (units[end - 1].end - units[first].start) // WORD_CHARACTERS)
+
     found: list[str] = []
     first, end = 0, 0
     while end < len(units):
         end = first + 1
-        while end < len(units) and _fits(units[first : end + 1]):
+        while end < len(units) and size(first, end + 1) <= WINDOW_WORDS:
             end += 1
         # The last one reaches back, lest it be short and BM25 prefer it for that.
-        while end == len(units) and first > 0 and _fits(units[first - 1 : end]):
+        while end == len(units) and first > 0 and size(first - 1, end) <= WINDOW_WORDS:
             first -= 1
         found.append(text[units[first].start : units[end - 1].end].strip())
         step = first + 1
-        while step < end and _size(units[first:step]) < STEP_WORDS:
+        while step < end and size(first, step) < STEP_WORDS:
             step += 1
         first = step
     return [window for window in found if window]
-
-
-def _fits(units: list[Unit]) -> bool:
-    return _size(units) <= WINDOW_WORDS
-
-
-def _size(units: list[Unit]) -> int:
-    """The words of neighbouring units together; short ones without blanks count for less than a word each."""
-    return max(sum(unit.words for unit in units), (units[-1].end - units[0].start) // WORD_CHARACTERS)
 
 
 def best_window(text: str, question: str) -> str:

@@ -133,9 +133,8 @@ def _load_keys(file: Path) -> None:
         from dotenv import dotenv_values
 
         try:
-            values = dotenv_values(file)
+            for name, value in dotenv_values(file).items():
+                if value is not None and not name.startswith("REGEN_"):
+                    os.environ.setdefault(name, value)
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"The file .env in this folder cannot be read: {error}.") from None
-        for name, value in values.items():
-            if value is not None and not name.startswith("REGEN_"):
-                os.environ.setdefault(name, value)

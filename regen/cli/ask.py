@@ -64,6 +64,8 @@ def ask(
         raise InputError("Give a question or --file, not both.")
     if out is not None and file is None:
         raise InputError("--out goes with --file.")
+    if out is not None and record is not None and out.resolve() == record.resolve():
+        raise InputError("--out and --record take different files.")
     if question is not None and not options.is_text(question):
         raise InputError("The question is empty, or not text: ask something.")
     if question is None and file is None and (json or sys.stdin is None or not sys.stdin.isatty()):
@@ -167,6 +169,8 @@ def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices
     from regen import batch
     from regen.output import AskOutput, ask_output
 
+    if out is not None and out.exists() and out.samefile(file):
+        raise InputError(f"{out} is the file of questions: name another file with --out.")
     asked = list(dict.fromkeys(line for _, line in batch.read_lines(file)))
     if not asked:
         raise InputError(f"There is no question in {file}.")

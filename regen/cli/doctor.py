@@ -56,7 +56,7 @@ def doctor(
         out = console()
         for name, fine, detail in checks:
             mark = ("ok      ", "green") if fine else ("missing ", "red")
-            hang(out, Text.assemble(mark, (f"{name:12}", "bold")), Text(printable(detail)))
+            hang(out, Text.assemble(mark, (f"{name:14}", "bold")), Text(printable(detail)))
     if not good:
         raise typer.Exit(3)
 

@@ -64,7 +64,7 @@ def search_results(documents: Sequence[Document], warnings: Sequence[str], out: 
         out.print()
         head = Text.assemble(f"  {f'[{number}]':5}", (f"{_date(document.published):12}", "cyan"))
         hang(out, head, Text(one_line(document.title, 200) or "(no title)", style="bold"))
-        hang(out, " " * 7, Text(f"{_place(document)}  {document.source}", style="dim"))
+        hang(out, " " * 7, Text(printable(f"{_place(document)}  {document.source}"), style="dim"))
         hang(out, " " * 7, Text(one_line(document.text, _PASSAGE)))
     if not documents:
         out.print("  Nothing was found.", style="yellow")

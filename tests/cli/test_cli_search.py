@@ -81,7 +81,11 @@ def test_results_of_two_searches_are_one_list(cli: Any, folder: Path, recording:
         (("search", "q", "-p", "local,"), 3, "different providers' names"),
         (("search", "q", "-p", "local,local"), 3, "different providers' names"),
         (("search", "q", "--recorded", "gone.jsonl"), 2, "gone.jsonl cannot be read"),
-        (("search", "q", "--since", "yesterday"), 3, "Setting 'since' (from flag) is not valid"),
+        (("search", "q", "--since", "yesterday"), 2, "--since is not valid: write it as 2025-01-31."),
+        (("search", "q", "--since", "0"), 2, "--since is not valid: write it as 2025-01-31."),
+        (("search", "q", "--site", "a OR b"), 2, "--site is not valid: 'a OR b' is no site"),
+        (("search", "q", "--site", ""), 2, "--site is not valid: '' is no site"),
+        (("search", "q", "--docs", ".", "--record", "/dev/null"), 2, "/dev/null is no file that can be added to"),
     ],
 )
 def test_a_search_that_cannot_be_is_told(cli: Any, arguments: tuple[str, ...], code: int, sentence: str) -> None:
@@ -123,3 +127,34 @@ def test_a_key_that_is_set_and_not_valid_is_told_and_not_passed_over(cli: Any, m
     ended = cli("search", "q")
     assert ended.code == 3
     assert "BRAVE_API_KEY is not valid" in ended.err
+
+
+def test_escapes_in_the_names_of_files_and_in_recordings_are_not_shown(cli: Any, folder: Path, tmp_path: Path) -> None:
+    (folder / "a\x1b[31mred\u202e.md").write_text("Gulls fly.\n")
+    shown = cli("search", "gulls", "--docs", str(folder)).out
+    assert "Gulls fly." in shown
+    assert "\x1b" not in shown and "\u202e" not in shown
+    evil = {"id": "x", "url": "https://x.example/\x1b]0;pwn\x07", "source": "s\x1b[31m", "text": "Gulls fly."}
+    file = tmp_path / "evil.jsonl"
+    file.write_text(json.dumps({"query": "gulls", "k": 1, "documents": [evil]}) + "\n")
+    assert "\x1b" not in cli("search", "gulls", "--recorded", str(file)).out
+
+
+def test_a_broken_env_file_is_told(cli: Any, folder: Path) -> None:
+    Path(".env").write_text("OPENAI_API_KEY='x\0y'\n")
+    ended = cli("search", "q", "--docs", str(folder), "--json")
+    assert ended.code == 3
+    assert ended.json["error"]["message"].startswith("The file .env in this folder cannot be read")
+
+
+def test_sites_can_be_given_with_commas_and_with_a_star(
+    cli: Any, folder: Path, recording: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "sites.jsonl"
+    documents = [
+        {"id": f"https://www.{name}.example/", "url": f"https://www.{name}.example/", "text": "Gulls."}
+        for name in "abc"
+    ]
+    file.write_text(json.dumps({"query": "gulls", "k": 3, "documents": documents}) + "\n")
+    found = cli("search", "gulls", "--recorded", str(file), "--site", "a.example,*.b.example", "--json").json
+    assert [item["id"][12] for item in found["documents"]] == ["a", "b"]

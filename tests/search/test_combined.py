@@ -143,7 +143,7 @@ def test_a_page_whose_own_date_is_too_old_is_left_out_and_undated_ones_are_told(
     filters = Filters(since=date(2020, 1, 1))
     found = CombinedSearch([Web("web", "a"), Fixed("local", "b")], Moved(), filters).top("q")
     assert [item.id for item in found.documents] == ["b"]
-    assert found.warnings[-1] == "1 of 1 results have no date, so they may be older than 2020-01-01."
+    assert found.warnings[-1] == "1 of 1 results have no publication date, so they may be older than 2020-01-01."
 
 
 def test_a_recorded_result_of_a_web_provider_is_not_read_again() -> None:

@@ -115,7 +115,7 @@ def test_what_is_known_to_be_older_is_left_out_and_what_has_no_date_is_told() ->
     ]
     kept, warnings = Filters(since=date(2020, 1, 1)).keep(documents)
     assert [item.id for item in kept] == ["new", "undated"]
-    assert warnings == ["1 of 2 results have no date, so they may be older than 2020-01-01."]
+    assert warnings == ["1 of 2 results have no publication date, so they may be older than 2020-01-01."]
 
 
 def test_a_file_is_of_no_site() -> None:
@@ -138,7 +138,16 @@ def test_a_line_that_broke_off_is_cut_when_the_recording_goes_on(file: Path) -> 
     assert [json.loads(line)["query"] for line in file.read_text().splitlines()] == ["gulls", "terns"]
 
 
-def test_a_file_of_something_else_is_not_cut(file: Path) -> None:
-    file.write_text("Dear diary")
+@pytest.mark.parametrize("text", ["Dear diary", "Dear diary\n", '{"a": 1}\n'])
+def test_a_file_of_something_else_is_refused_and_left_alone(file: Path, text: str) -> None:
+    file.write_text(text)
+    with pytest.raises(InputError, match="something else than recorded searches"):
+        Recording(Fixed(), file)
+    assert file.read_text() == text
+
+
+def test_a_whole_line_that_lost_only_its_end_stays(file: Path) -> None:
     Recording(Fixed(), file).top("gulls", 1)
-    assert file.read_text().startswith("Dear diary\n{")
+    file.write_text(file.read_text().rstrip("\n"))
+    Recording(Fixed(), file).top("terns", 1)
+    assert [json.loads(line)["query"] for line in file.read_text().splitlines()] == ["gulls", "terns"]

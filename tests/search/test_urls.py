@@ -15,6 +15,8 @@ from search.urls import canonical, on_site, site_name, with_sites
         "https://A.EXAMPLE./x/",
         "https://a.example:443/x#part",
         "https://a.example/x?utm_source=b&utm_medium=c",
+        "https://a.example/x?gclid=1&fbclid=2",
+        "https://a.example/%78",
     ],
 )
 def test_ways_to_write_an_address_are_one(url):
@@ -28,6 +30,9 @@ def test_ways_to_write_an_address_are_one(url):
         ("https://a.example/x", "https://a.example/X"),
         ("https://a.example/x", "https://b.a.example/x"),
         ("https://a.example:8080/x", "https://a.example/x"),
+        ("https://a.example/x?ref=v1", "https://a.example/x?ref=v2"),
+        ("https://a.example/x?eid=1&session=2", "https://a.example/x?eid=2&session=2"),
+        ("https://a.example/#!/one", "https://a.example/#!/two"),
     ],
 )
 def test_different_pages_stay_apart(one, other):
