@@ -45,7 +45,7 @@ def truthfulqa(
         bool,
         typer.Option(
             "--allow-answer-keys",
-            help="Keep pages that publish TruthfulQA with its answers; without it, none of those sites is read.",
+            help="Keep pages that publish TruthfulQA with its answers; without it, they are taken out.",
             rich_help_panel="Search",
         ),
     ] = False,
@@ -70,7 +70,7 @@ def truthfulqa(
     with --run goes on after any end. The folder gets report.html, report.md and
     results.json. Exit code 4: a provider failed items; 5: a limit ended the run.
     """
-    from eval_truthfulqa.data import ANSWER_KEY_SITES, fetched, load, select
+    from eval_truthfulqa.data import ANSWER_KEY_SITES, fetched, load, names_answers, select
     from eval_truthfulqa.items import ChoiceItem
     from eval_truthfulqa.runner import in_order
     from eval_truthfulqa.session import Plan, evaluate, file_hash
@@ -100,6 +100,7 @@ def truthfulqa(
     chosen = select(
         load(file), categories=category or (), types=type or (), sample=sample, seed=given.seed, limit=limit
     )
+    kept_keys = {"answer_keys": "kept" if answer_keys else "taken out"} if searches else {}
     part = {"category": category or [], "type": type or [], "sample": sample, "limit": limit}
     evaluate(
         Plan(
@@ -117,9 +118,10 @@ def truthfulqa(
             ],
             asked=asked,
             settings=given,
-            data={"data": "TruthfulQA.csv, January 2025", "data_sha256": file_hash(file), "part": part},
+            data={"data": "TruthfulQA.csv, January 2025", "data_sha256": file_hash(file), "part": part, **kept_keys},
             searches=searches,
             exclude=given.exclude_sites if searches else (),
+            refused=None if answer_keys else names_answers,
             run=run,
             both_orders=both_orders,
             max_calls=max_calls,

@@ -39,7 +39,9 @@ class Row(Record):
     cs_r_kept: float | None = Field(default=None, description="CS-R of the answer that was kept.")
     unjudged: int = Field(default=0, description="Documents that could not be judged.")
     usage: dict[str, Usage] = {}
-    errors: dict[str, str] = {}
+    errors: dict[str, str] = Field(
+        default={}, description='Why it failed, by setting; "<setting> reversed" with the choices in the other order.'
+    )
 
     def correct(self, setting: str) -> bool | None:
         """Whether a setting's answer is right; None where there is none."""

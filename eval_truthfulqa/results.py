@@ -11,7 +11,7 @@ from pydantic import Field
 from eval_truthfulqa import metrics
 from eval_truthfulqa.metrics import Accuracy, Bin, Cost, Group, Paired, Position, Regeneration, Row
 from eval_truthfulqa.runner import RETRIEVAL, rows
-from regen.errors import ProviderError
+from regen.errors import InputError
 from regen.runs import Run, Session
 from regen.types import Record, Usage
 
@@ -32,7 +32,9 @@ class Retrieval(Record):
 
     documents: float = Field(description="An item, on average.")
     without: int = Field(description="Items for which nothing was found.")
-    excluded: list[str] = Field(description="Addresses that were found and taken out, as pages with the answer key.")
+    excluded: list[str] = Field(
+        description="Addresses that were found and taken out: of excluded sites, or with the answers."
+    )
     warnings: dict[str, int] = Field(description="What went wrong on the way, and for how many items.")
 
 
@@ -79,7 +81,7 @@ def results(
     Args:
         run: Its store.
         settings: Those that were asked, in order.
-        complete: Whether every stage of every item is finished or failed.
+        complete: Whether nothing is left to do (`eval_truthfulqa.runner.complete`).
         stopped: Why not.
         notes: What else a reader should know.
     """
@@ -122,9 +124,7 @@ def results(
             for setting, message in row.errors.items()
         ],
         provider_failed=any(
-            failed.exit_code == ProviderError.exit_code
-            for stages in run.failures().values()
-            for failed in stages.values()
+            failed.exit_code != InputError.exit_code for stages in run.failures().values() for failed in stages.values()
         ),
         unjudged=sum(row.unjudged > 0 for row in found),
         cs_r=metrics.cs_r_means(found),

@@ -47,6 +47,7 @@ class Evaluation:
         search: Where documents come from; None where every item has its own.
         k: Documents to retrieve.
         exclude: Sites whose pages are taken out of what was retrieved.
+        refused: Tells other addresses whose pages are taken out, too.
         seed: Decides which choice each item shows first.
         both_orders: Whether each item is asked in both orders, where the model gives no log-probabilities. Where it
             does, the program averages both orders for every answer.
@@ -60,12 +61,14 @@ class Evaluation:
         search: Search | None = None,
         k: int = 10,
         exclude: Sequence[str] = (),
+        refused: Callable[[str], bool] | None = None,
         seed: int = 0,
         both_orders: bool = False,
     ) -> None:
         self.settings = settings
         self.baselines = Baselines()
         self._make_program, self._search, self._k, self._exclude = make_program, search, k, tuple(exclude)
+        self._refused = refused or (lambda _: False)
         self._seed, self._both_orders = seed, both_orders
 
     def stages(self) -> list[Stage]:
@@ -97,7 +100,11 @@ class Evaluation:
         assert self._search is not None
         results = self._search.top(str(data["question"]), self._k)
         # Whatever the provider made of --exclude-site: an answer key must not be among the documents.
-        kept = [document for document in results.documents if not on_site(document.url, self._exclude)]
+        kept = [
+            document
+            for document in results.documents
+            if not on_site(document.url, self._exclude) and not self._refused(document.url)
+        ]
         return {
             "documents": [document.model_dump(mode="json") for document in kept],
             "excluded": [document.url for document in results.documents if document not in kept],
@@ -183,9 +190,17 @@ def rows(run: Run, settings: Sequence[str]) -> list[Row]:
 
 
 def complete(run: Run, stages: Sequence[Stage]) -> bool:
-    """Whether every stage of every item is finished or failed, so that going on would change nothing."""
+    """Whether every stage of every item is finished, failed, or needs one that failed: nothing is left to do."""
     finished, failures = run.finished(), run.failures()
-    return all(stage.name in finished.get(name, {}) or failures.get(name) for name in run.items() for stage in stages)
+    for name in run.items():
+        done, lost = finished.get(name, {}), set(failures.get(name, {}))
+        for stage in stages:
+            if stage.name in done:
+                continue
+            if stage.name not in lost and lost.isdisjoint(stage.needs):
+                return False
+            lost.add(stage.name)
+    return True
 
 
 def _row(data: Mapping[str, Any], stages: Mapping[str, Any], failed: Mapping[str, str], settings: Sequence[str]) -> Row:
@@ -197,6 +212,8 @@ def _row(data: Mapping[str, Any], stages: Mapping[str, Any], failed: Mapping[str
             kept = stages.get(_stage(source, flipped))
             if kept is not None:
                 into[setting] = kept.data["first" if source != setting else "choice"]
+        if why := failed.get(_stage(source, True)):
+            values["errors"][_stage(setting, True)] = why
         kept = stages.get(source)
         if kept is None:
             why = failed.get(source) or ("" if setting == "closed" else failed.get(RETRIEVAL, ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,7 +42,8 @@ class Plan:
     """What is to be evaluated, and how.
 
     `data` says which items they are, for the run's configuration. `searches` is whether documents are to be found;
-    `exclude` are the sites whose pages must not be among them. `notes` go into the report.
+    `exclude` are the sites whose pages must not be among them, and `refused` tells other such addresses. `notes` go
+    into the report.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Plan:
     data: dict[str, Any]
     searches: bool = False
     exclude: Sequence[str] = ()
+    refused: Callable[[str], bool] | None = None
     run: Path | None = None
     both_orders: bool = False
     max_calls: int | None = None
@@ -115,6 +117,7 @@ def evaluate(plan: Plan) -> None:
         search=search,
         k=settings.k,
         exclude=plan.exclude,
+        refused=plan.refused,
         seed=settings.seed,
         both_orders=plan.both_orders,
     )
@@ -199,8 +202,8 @@ def _end(plan: Plan, results: Results, folder: Path) -> None:
             f"{failed} of {results.of} items failed, the first one so: {results.failures[0].message} "
             "--retry-failed has them done again."
         )
-        if results.provider_failed:
-            raise typer.Exit(ProviderError.exit_code)
+    if results.provider_failed:
+        raise typer.Exit(ProviderError.exit_code)
 
 
 def show(results: Results, report: Path) -> None:
@@ -242,7 +245,11 @@ def file_hash(path: Path) -> str:
 def _config(
     plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any, program: Any, baselines: Any
 ) -> dict[str, Any]:
-    """Everything that the figures depend on, and no secret."""
+    """Everything that the figures depend on, and no secret.
+
+    How often and how long a call is tried is not in it, where that only decides whether an item fails: whoever is told
+    to try longer must be able to go on with the run.
+    """
     from regen.models import choose
     from regen.models.wire import without_credentials
     from regen.prompts import prompts_hash
@@ -266,6 +273,7 @@ def _config(
         "prompts": prompts_hash(program, baselines),
     }
     if search is not None:
+        names = search.name.split(",")
         config |= {
             "search": search.name,
             "k": settings.k,
@@ -275,5 +283,22 @@ def _config(
             "exclude_sites": list(plan.exclude),
             "since": settings.since.isoformat() if settings.since else None,
             "read_pages": settings.read_pages,
+            "page_deadline": settings.page_deadline,
+            "allow_private": settings.allow_private,
         }
+        if settings.docs and "local" in names:
+            config |= _folder(settings.docs)
+        if settings.recorded and "recorded" in names:
+            config["recorded_sha256"] = file_hash(settings.recorded)
+        if len(names) > 1:
+            # A provider that fails beside others is passed over, so that these decide on the documents.
+            config |= {"search_timeout": settings.search_timeout, "retries": settings.retries}
     return config
+
+
+def _folder(folder: Path) -> dict[str, Any]:
+    """What a folder of documents holds: how many, and a hash over their names, sizes and times of change."""
+    from search.folder import listing
+
+    entries = sorted((name, entry.size, entry.mtime_ns) for name, entry in listing(folder.resolve()).files.items())
+    return {"docs_files": len(entries), "docs_hash": hashlib.sha256(repr(entries).encode()).hexdigest()[:16]}

@@ -15,6 +15,30 @@ import dspy
 
 _BULLET = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,2}[.):])\s+")
 _NOTHING = {"", "none", "none.", "n/a", "(none)"}
+# Schemas that are kept; an optimizer makes a signature for every wording that it tries.
+_SCHEMAS = 64
+
+
+class _JSONAdapter(dspy.JSONAdapter):
+    """DSPy's, which makes the schema of a reply anew for every call, in milliseconds: here once a signature."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: dict[Any, Any] = {}
+
+    def _prepare_response_format(self, lm: Any, lm_kwargs: Any, signature: Any) -> None:
+        takes_schema = "response_format" in lm.supported_params and lm.supports_response_schema
+        if takes_schema and signature in self._made:
+            lm_kwargs["response_format"] = self._made[signature]
+            return
+        super()._prepare_response_format(lm, lm_kwargs, signature)
+        if takes_schema and isinstance(lm_kwargs["response_format"], type):
+            if len(self._made) >= _SCHEMAS:
+                self._made = {}
+            self._made[signature] = lm_kwargs["response_format"]
+
+
+_JSON = _JSONAdapter()
 
 
 class PlainAdapter(dspy.ChatAdapter):
@@ -22,12 +46,12 @@ class PlainAdapter(dspy.ChatAdapter):
 
     def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
         if not _is_plain(signature):
-            return dspy.JSONAdapter()(lm, lm_kwargs, signature, demos, inputs)
+            return _JSON(lm, lm_kwargs, signature, demos, inputs)
         return super().__call__(lm, lm_kwargs, signature, demos, inputs)
 
     async def acall(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
         if not _is_plain(signature):
-            return await dspy.JSONAdapter().acall(lm, lm_kwargs, signature, demos, inputs)
+            return await _JSON.acall(lm, lm_kwargs, signature, demos, inputs)
         return await super().acall(lm, lm_kwargs, signature, demos, inputs)
 
     def format_system_message(self, signature: Any) -> str:

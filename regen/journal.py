@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -25,6 +26,7 @@ from regen.types import Usage
 from regen.usage import usage_of
 
 _ledger: ContextVar[Ledger | None] = ContextVar("ledger", default=None)
+_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 class Stopped(BaseException):
@@ -114,6 +116,7 @@ class Journal:
         """Has no further call begin; those in flight go on."""
         with self._changed:
             self.stopped = self.stopped or why
+            self._changed.notify_all()
 
     def settle(self) -> None:
         """Waits for the calls in flight."""
@@ -140,32 +143,39 @@ class Journal:
             response = response_from_dict(kept)
             ledger.add(lm.model, _counts(response))
             return response
-        with self._slots.slot(), self._flying():
-            response = _complete(lm, request)
+        with self._slots.slot(), self._flying() as used:
+            response = _whole(_complete(lm, request))
             counts = _counts(response)
             self._run.keep_reply(
                 ledger.item, ledger.stage, key, nth, model=lm.model, counts=counts, response=response_to_dict(response)
             )
-            with self._changed:
-                self._spent = _sum(self._spent, usage_of([(lm.model, counts)]))
+            used.append(usage_of([(lm.model, counts)]))
         ledger.add(lm.model, counts)
         return response
 
     @contextmanager
-    def _flying(self) -> Iterator[None]:
+    def _flying(self) -> Iterator[list[Usage]]:
+        """One call's place among those in flight; what it used goes into the list. A call that fails used nothing."""
+        used: list[Usage] = []
         with self._changed:
             self._check()
+            while self._max_calls is not None and self._spent.calls + self._in_flight >= self._max_calls:
+                # One of those in flight may fail, and leave its place to this one.
+                self._changed.wait()
+                self._check()
             self._in_flight += 1
         try:
-            yield
+            yield used
         finally:
             with self._changed:
                 self._in_flight -= 1
+                for one in used:
+                    self._spent = _sum(self._spent, one)
                 self._changed.notify_all()
 
     def _check(self) -> None:
         spent = self._spent
-        if self._max_calls is not None and spent.calls + self._in_flight >= self._max_calls:
+        if self._max_calls is not None and spent.calls >= self._max_calls:
             self.stopped = self.stopped or f"The limit of {self._max_calls} calls (--max-calls) is reached."
         if self._max_cost is not None and (spent.cost_usd or 0.0) >= self._max_cost:
             self.stopped = self.stopped or f"The limit of ${self._max_cost:g} (--max-cost) is reached."
@@ -202,6 +212,12 @@ def _complete(lm: Any, request: Any) -> Any:
     # The call is counted where it began, not here as well.
     with dspy.context(usage_tracker=None, disable_history=True):
         return lm(request)
+
+
+def _whole(response: Any) -> Any:
+    """A reply with U+FFFD for halves of surrogate pairs (an emoji cut in two), which are no text anywhere else."""
+    written = json.dumps(response_to_dict(response), ensure_ascii=False)
+    return response_from_dict(json.loads(_HALF.sub("\ufffd", written))) if _HALF.search(written) else response
 
 
 def _counts(response: Any) -> dict[str, Any]:

@@ -7,23 +7,34 @@ import inspect
 import json
 from typing import Any
 
-from regen import feedback
+from pydantic import TypeAdapter
+
+from regen import adapter, choosing, citations, feedback, fence
+from regen.judges import contrast, lm
+
+# Where text that a model reads is put together: what is around the signatures' own words.
+_WORDING = (adapter, choosing, citations, contrast, feedback, fence, lm)
 
 
 def prompts_hash(*modules: Any) -> str:
     """The first 16 hex digits of a SHA-256 over what DSPy modules say to a model.
 
-    That is each named predictor's instructions, fields and demonstrations, and the code that words the feedback.
+    That is each named predictor's instructions, fields with their types, and demonstrations; and the source text of the
+    modules that lay a prompt out, fence documents, offer choices, write feedback and ask for judgements. So a changed
+    comment in one of those changes it too. What a judge of another package says outside its signatures is not in it.
     """
     said = [
         [
             name,
             predictor.signature.instructions,
-            [[field, str(info.json_schema_extra)] for field, info in predictor.signature.fields.items()],
+            [
+                [field, str(info.json_schema_extra), TypeAdapter(info.annotation).json_schema()]
+                for field, info in predictor.signature.fields.items()
+            ],
             [str(dict(demo)) for demo in predictor.demos],
         ]
         for module in modules
         for name, predictor in module.named_predictors()
     ]
-    written = json.dumps([*said, inspect.getsource(feedback)], sort_keys=True)
+    written = json.dumps([*said, *map(inspect.getsource, _WORDING)], sort_keys=True)
     return hashlib.sha256(written.encode()).hexdigest()[:16]

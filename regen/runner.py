@@ -10,14 +10,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from regen.errors import ConfigurationError, ProviderError, RegenError
+from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.journal import Journal, Ledger, Stopped
 from regen.models.failures import expected, translate
 from regen.runs import Run
 
 # So many items in a row that a provider failed mean that it is down: to go on would fail all the others too.
 FAILURES_IN_A_ROW = 10
-_EXIT_PROVIDER = ProviderError.exit_code
 
 Work = Callable[[Mapping[str, Any], Mapping[str, Mapping[str, Any]], Ledger], Mapping[str, Any]]
 
@@ -58,7 +57,8 @@ def work_through(run: Run, journal: Journal, stages: Sequence[Stage], board: Boa
         at_once: Items at the same time.
 
     Raises:
-        ConfigurationError: at once, since no other item would fare better.
+        RegenError: at once where its exit code is that of a wrong setting or credential (a `ConfigurationError`, or
+            a search whose key was refused), since no other item would fare better.
         ProviderError: the provider failed ten items in a row.
         KeyboardInterrupt: Ctrl-C; the calls in flight are kept, unless it comes again.
     """
@@ -120,7 +120,7 @@ class _Worker:
                     self._run.keep(name, stage.name, found, ledger.usage())
             except expected() as error:
                 cause = translate(error)
-                if isinstance(cause, ConfigurationError):
+                if cause.exit_code == ConfigurationError.exit_code:
                     raise cause from error
                 errors.append(cause)
                 failed.add(stage.name)
@@ -134,7 +134,7 @@ class _Worker:
 
     def _count(self, errors: Sequence[RegenError]) -> None:
         with self._lock:
-            down = [error for error in errors if error.exit_code == _EXIT_PROVIDER]
+            down = [error for error in errors if error.exit_code != InputError.exit_code]
             self._in_a_row = self._in_a_row + 1 if down else 0
             if self._in_a_row >= FAILURES_IN_A_ROW:
                 raise ProviderError(f"{FAILURES_IN_A_ROW} items failed in a row, the last one so: {down[-1]}")

@@ -241,7 +241,7 @@ class Run:
     def fail(self, item: str, stage: str, message: str, exit_code: int) -> None:
         """Keeps why a stage failed for good."""
         with self._transaction() as db:
-            db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)", (item, stage, message, exit_code))
+            db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)", (item, stage, _text(message), exit_code))
 
     def forget_failures(self) -> None:
         """Has what failed done again, with new replies."""
@@ -296,7 +296,9 @@ class Run:
         finally:
             how = said[0] if said else "The run is complete."
             with self._transaction() as db:
-                db.execute("UPDATE sessions SET ended = ?, how = ? WHERE id = ?", (_now(), how, cursor.lastrowid))
+                db.execute(
+                    "UPDATE sessions SET ended = ?, how = ? WHERE id = ?", (_now(), _text(how), cursor.lastrowid)
+                )
 
     def _begin(self, name: str, config: dict[str, Any], items: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         if self._version == 0:
@@ -322,7 +324,11 @@ class Run:
         (self.folder / "config.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
     def _value(self, key: str) -> Any:
-        return json.loads(self._all("SELECT value FROM run WHERE key = ?", (key,))[0][0])
+        rows = self._all("SELECT value FROM run WHERE key = ?", (key,))
+        try:
+            return json.loads(rows[0][0])
+        except (IndexError, ValueError):
+            raise InputError(f"{self.folder / STORE} cannot be read as a run (it has no {key}).") from None
 
     def _all(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -422,7 +428,12 @@ def _said(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    # In ASCII: SQLite takes no half of a surrogate pair, which a model can write.
+    return json.dumps(value)
+
+
+def _text(message: str) -> str:
+    return message.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _now() -> str:

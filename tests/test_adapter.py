@@ -112,3 +112,25 @@ def test_an_output_of_text_asks_for_no_format(scripted_lm: Callable[..., Any]) -
     with dspy.context(lm=lm, adapter=ADAPTER):
         assert dspy.Predict(AnswerQuestion)(**INPUTS).answer == "Ten euros [1]."
     assert lm.engine.requests[0].config.response_format is None
+
+
+def test_the_schema_of_a_reply_is_made_once_a_signature(
+    scripted_lm: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dspy.adapters import json_adapter
+
+    make, made = json_adapter._get_structured_outputs_response_format, []
+
+    def counted(signature: Any, *more: Any) -> Any:
+        made.append(signature)
+        return make(signature, *more)
+
+    monkeypatch.setattr(json_adapter, "_get_structured_outputs_response_format", counted)
+    lm = scripted_lm(lambda *_: '{"n": 1, "m": 2}')
+    one, other = dspy.Signature("text -> n: int, m: int"), dspy.Signature("text -> m: int, n: int")
+    with dspy.context(lm=lm, adapter=ADAPTER):
+        for signature in (one, one, other, one):
+            assert dspy.Predict(signature)(text="t").n == 1
+    assert made == [one, other]
+    formats = [request.config.response_format for request in lm.engine.requests]
+    assert formats[0] == formats[1] == formats[3] != formats[2]

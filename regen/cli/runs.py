@@ -10,6 +10,7 @@ from rich.text import Text
 
 from regen.cli import options
 from regen.cli.terminal import console, hang
+from regen.errors import InputError
 from regen.fence import one_line, printable
 
 if TYPE_CHECKING:
@@ -29,10 +30,15 @@ def list_runs(
     json: options.Json = False,
     no_color: options.NoColor = False,
 ) -> None:
-    """List the runs in a folder, the newest last."""
+    """List the runs in a folder, the newest last; one that cannot be read is listed with the cause."""
     from regen.runs import Run, runs_in
 
-    found = [_summary(Run.read(path)) for path in runs_in(folder)]
+    found = []
+    for path in runs_in(folder):
+        try:
+            found.append(_summary(Run.read(path)))
+        except InputError as error:
+            found.append({"folder": str(path), "unreadable": str(error)})
     if json:
         _print(found)
         return
@@ -40,6 +46,9 @@ def list_runs(
     if not found:
         out.print(f"There is no run in {printable(str(folder))}.")
     for run in found:
+        if "unreadable" in run:
+            hang(out, Text.assemble((printable(run["folder"]), "bold"), "  "), Text(printable(run["unreadable"])))
+            continue
         state = "complete" if run["ended"] == "The run is complete." else "not complete"
         counts = f"{run['items_begun']} of {run['items']} items begun"
         failed = f", {run['items_failed']} failed" if run["items_failed"] else ""

@@ -185,7 +185,7 @@ class Everywhere:
 
     def top(self, query: str, k: int = 10) -> SearchResults:
         found = {"a.example": "It is right.", "b.example": "It is right indeed.", "c.example": "It is wrong."}
-        found["github.com/sylinrl/TruthfulQA"] = "The key."
+        found |= {"github.com/sylinrl/TruthfulQA": "The key.", "arxiv.org/html/2109.07958v2": "The paper."}
         return SearchResults(
             documents=[
                 Document(id=site, url=f"https://{site}", text=f"{query} {text}") for site, text in found.items()
@@ -207,10 +207,48 @@ def test_truthfulqa_end_to_end(cli: Any, model: FakeModel, monkeypatch: pytest.M
     found = ended.json
     assert found["accuracy"] == {"closed": 0.0, "rag": 0.0, "control": 0.0, "regenerated": 1.0}
     assert [group["name"] for group in found["categories"]] == ["Health", "Law"]
-    assert found["retrieval"]["excluded"] == ["https://github.com/sylinrl/TruthfulQA"]
+    assert found["retrieval"]["excluded"] == [
+        "https://arxiv.org/html/2109.07958v2",
+        "https://github.com/sylinrl/TruthfulQA",
+    ]
     assert found["retrieval"]["warnings"] == {"One page could not be read.": 6}
     assert found["config"]["exclude_sites"][0] == "x.y" and "github.com/sylinrl" in found["config"]["exclude_sites"]
-    assert "No page of these sites was read: x.y, github.com/sylinrl" in Path("t/report.html").read_text()
+    report = Path("t/report.html").read_text()
+    assert "No model was shown a page of these sites: x.y, github.com/sylinrl" in report
+    assert "Nor one of any site whose address names TruthfulQA or its paper." in report
+
+
+def test_a_run_is_not_gone_on_with_over_another_folder(
+    cli: Any, model: FakeModel, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from evals_data import write_truthfulqa
+
+    file = write_truthfulqa(tmp_path / "TruthfulQA.csv")
+    command = ["eval", "truthfulqa", "--data", str(file), "--limit", "1", "--settings", "rag", "--run", "t"]
+    assert cli(*command).code == 0
+    assert cli(*command).code == 0
+    with monkeypatch.context() as changed:
+        changed.setenv("REGEN_ALLOW_PRIVATE", "1")
+        changed.setenv("REGEN_PAGE_DEADLINE", "3")
+        ended = cli(*command)
+        assert ended.code == 2
+        assert "page_deadline was 15.0 and is 3.0; allow_private was false and is true" in ended.err
+    (folder / "new.md").write_text("Watermelon seeds pass through you.")
+    ended = cli(*command)
+    assert (ended.code, "docs_files was 3 and is 4; docs_hash was" in ended.err) == (2, True)
+
+
+def test_a_run_is_not_gone_on_with_over_another_recording(cli: Any, model: FakeModel, tmp_path: Path) -> None:
+    from evals_data import FIRST, write_truthfulqa
+
+    file, recording = write_truthfulqa(tmp_path / "TruthfulQA.csv"), tmp_path / "searches.jsonl"
+    recording.write_text(json.dumps({"query": FIRST, "k": 10, "documents": []}) + "\n")
+    command = ["eval", "truthfulqa", "--data", str(file), "--limit", "1", "--settings", "rag", "--run", "t"]
+    command += ["--search", "recorded", "--recorded", str(recording)]
+    assert cli(*command).code == 0
+    recording.write_text(recording.read_text().replace("10", "11"))
+    ended = cli(*command)
+    assert (ended.code, "(recorded_sha256 was" in ended.err) == (2, True)
 
 
 def test_a_key_is_not_in_the_run(cli: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,6 +266,25 @@ def test_runs_are_listed_and_shown(cli: Any, data: Path) -> None:
     assert "model: llamacpp/fake" in shown and "Report: r/report.html" in shown
     found = cli("runs", "show", "r", "--json").json
     assert found["sessions"][0]["how"] == "The run is complete."
+
+
+@pytest.mark.parametrize(
+    ("store", "why"),
+    [
+        (b"", "was not written by this version of regen"),
+        (b"not a database, but long enough to be taken for one" * 40, "cannot be used as a run"),
+    ],
+)
+def test_a_folder_without_a_readable_run_does_not_hide_the_others(cli: Any, data: Path, store: bytes, why: str) -> None:
+    run_choices(cli, data, "--settings", "closed")
+    Path("odd").mkdir()
+    Path("odd/run.sqlite").write_bytes(store)
+    ended = cli("runs", "list", ".")
+    said = " ".join(ended.out.split())
+    assert ended.code == 0
+    assert "r choices, " in said and "odd " in said and why in said
+    listed = {Path(run["folder"]).name: run for run in cli("runs", "list", ".", "--json").json}
+    assert listed["r"]["name"] == "choices" and why in listed["odd"]["unreadable"]
 
 
 def test_two_runs_are_compared_item_by_item(cli: Any, data: Path, model: FakeModel) -> None:

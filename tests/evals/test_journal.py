@@ -1,15 +1,19 @@
-"""The journal with a model that LiteLLM reaches, whose connection is not an engine of ours."""
+"""The journal: a model that LiteLLM reaches, replies that are no whole text, and the places that a limit leaves."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 import dspy
 import pytest
 
-from regen.journal import Journal
+from regen.errors import ProviderError
+from regen.journal import Journal, Stopped
 from regen.models.limited import LimitedLM
 from regen.runs import Run
 from regen.usage import metered
@@ -41,3 +45,44 @@ def test_a_model_behind_litellm_is_asked_once_and_counted_once(lm: LimitedLM, tm
             assert meter.read().calls == 1
         assert len(lm.fake.prompts) == 1
         assert run.usage().calls == 1
+
+
+def test_half_a_character_in_a_reply_is_replaced_now_and_when_it_is_read_again(
+    scripted_lm: Callable[..., Any], tmp_path: Path
+) -> None:
+    lm = scripted_lm(lambda *_: "Paris \ud83d")
+    with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run:
+        for _ in range(2):
+            journal = Journal(run)
+            with dspy.context(lm=journal.lm(lm)), journal.stage("a", "one"):
+                assert dspy.settings.lm("Where?") == ["Paris \ufffd"]
+    assert len(lm.engine.requests) == 1
+
+
+def test_a_call_that_fails_leaves_its_place_to_one_that_waits(scripted_lm: Callable[..., Any], tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def script(_: str, user: str, __: Any) -> str:
+        if user == "first":
+            begun.set()
+            assert go_on.wait(20)
+            raise ProviderError("The endpoint went away.")
+        return "Said."
+
+    with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run, ThreadPoolExecutor(2) as pool:
+        journal = Journal(run, concurrency=2, max_calls=1)
+        lm = journal.lm(scripted_lm(script))
+
+        def ask(text: str) -> Any:
+            with dspy.context(lm=lm), journal.stage("a", text):
+                return dspy.settings.lm(text)
+
+        first = pool.submit(ask, "first")
+        assert begun.wait(20)
+        second = pool.submit(ask, "second")
+        wait([second], timeout=0.3)
+        go_on.set()
+        assert second.result(20) == ["Said."]
+        assert first.exception() is not None
+        with pytest.raises(Stopped, match="The limit of 1 calls"):
+            ask("third")

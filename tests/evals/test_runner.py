@@ -11,19 +11,23 @@ from typing import Any
 
 import dspy
 import pytest
+import typer
 from worlds import Hasty, Quiet, item
 
 from eval_truthfulqa import metrics
 from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import SETTINGS, Row
-from eval_truthfulqa.runner import Evaluation, complete, in_order, rows
+from eval_truthfulqa.results import results
+from eval_truthfulqa.runner import Evaluation, complete, in_order, rows, shown_order
+from eval_truthfulqa.session import Plan, _end
 from regen import Regen
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.journal import Journal
 from regen.runner import Stage, work_through
 from regen.runs import Run
-from regen.types import Document
-from search.base import SearchResults
+from regen.settings import load
+from regen.types import Document, Usage
+from search.base import SearchError, SearchResults
 
 ITEMS = [item(number) for number in range(1, 7)]
 
@@ -215,6 +219,68 @@ def test_a_wrong_key_ends_the_run_at_once(bench: Bench) -> None:
     assert Run.read(bench.folder).failures() == {}
 
 
+class Refused:
+    """A search whose key is not taken."""
+
+    name = "refused"
+
+    def top(self, query: str, k: int = 10) -> SearchResults:
+        raise SearchError("The key was refused: check it.", "credentials")
+
+
+def test_a_wrong_search_key_ends_the_run_before_anything_is_paid_for(bench: Bench) -> None:
+    asked = [one.model_copy(update={"documents": None}) for one in ITEMS]
+    with pytest.raises(SearchError, match="refused"):
+        bench.run(asked, search=Refused())
+    assert Run.read(bench.folder).failures() == {}
+    assert not bench.model.calls
+
+
+@pytest.mark.parametrize(("exit_code", "of_the_provider"), [(1, True), (2, False), (3, True), (4, True)])
+def test_every_failure_but_an_items_own_is_the_providers(tmp_path: Path, exit_code: int, of_the_provider: bool) -> None:
+    with Run.begin(tmp_path / "run", "choices", {}, [(ITEMS[0].id, ITEMS[0].model_dump(mode="json"))]) as run:
+        run.fail("i1", "closed", "It failed.", exit_code)
+        assert results(run, ["closed"], complete=True).provider_failed is of_the_provider
+
+
+def test_a_failure_of_the_provider_that_no_setting_shows_ends_with_4(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Run.begin(tmp_path / "run", "choices", {}, [(ITEMS[0].id, ITEMS[0].model_dump(mode="json"))]) as run:
+        run.fail("i1", "retrieval", "The search is down.", 4)
+        found = results(run, ["closed"], complete=True)
+    assert found.failures == []
+    with pytest.raises(typer.Exit) as ended:
+        _end(Plan(name="choices", items=ITEMS[:1], asked=["closed"], settings=load(), data={}), found, run.folder)
+    assert ended.value.exit_code == 4
+
+
+def test_a_stage_is_settled_by_its_own_end_or_by_that_of_what_it_needs(tmp_path: Path) -> None:
+    def work(*_: Any) -> dict[str, Any]:
+        return {}
+
+    stages = [Stage("one", work), Stage("two", work), Stage("three", work, needs=("one",))]
+    with Run.begin(tmp_path / "run", "choices", {}, [("a", {})]) as run:
+        run.fail("a", "one", "It failed.", 4)
+        assert not complete(run, stages)
+        run.keep("a", "two", {}, Usage())
+        assert complete(run, stages)
+
+
+def test_a_reply_with_half_a_character_is_kept(bench: Bench) -> None:
+    bench.lm = bench.make_lm(lambda *_: "A \ud83d")
+    found = bench.run(ITEMS[:1], settings=["closed"])
+    assert found[0].answers == {"closed": shown_order(ITEMS[0], 0)[0]}
+
+
+def test_half_a_character_can_be_kept_anywhere(tmp_path: Path) -> None:
+    with Run.begin(tmp_path / "run", "choices", {}, [("a", {"text": "\ud83d"})]) as run:
+        run.keep("a", "one", {"text": "\ud83d"}, Usage())
+        run.fail("a", "two", "It said \ud83d.", 4)
+        assert run.finished()["a"]["one"].data == run.items()["a"] == {"text": "\ud83d"}
+        assert run.failures()["a"]["two"].message == "It said \\ud83d."
+
+
 def test_ctrl_c_keeps_what_was_paid_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     import regen.runner
 
@@ -277,6 +343,17 @@ def test_both_orders_are_asked_of_a_model_without_log_probabilities(bench: Bench
     # What it answers does not depend on the place, so each option was chosen first exactly half the time.
     assert position is not None
     assert (position.same.count, position.first.count, position.first.of) == (6, 6, 12)
+
+
+def test_an_asking_in_the_other_order_that_failed_is_told(bench: Bench) -> None:
+    def fail_the_second(calls: int) -> None:
+        if calls:
+            raise ProviderError("The endpoint went away.")
+
+    bench.model.before = fail_the_second
+    (row,) = bench.run(ITEMS[:1], both_orders=True, settings=["rag"])
+    assert (list(row.answers), row.reversed) == (["rag"], {})
+    assert row.errors == {"rag reversed": "The endpoint went away."}
 
 
 def test_a_model_with_log_probabilities_is_asked_in_both_orders_anyway(bench: Bench) -> None:

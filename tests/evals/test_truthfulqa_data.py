@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from evals_data import FIRST, write_truthfulqa
 
-from eval_truthfulqa.data import COLUMNS, fetched, load, quotas, select
+from eval_truthfulqa.data import COLUMNS, fetched, load, names_answers, quotas, select
 from regen.errors import InputError, ProviderError
 from regen.paths import cache_dir
 
@@ -128,3 +128,32 @@ def test_a_sample_keeps_the_shares_of_the_categories_and_the_order(truthfulqa: P
 def test_quotas_by_largest_remainder() -> None:
     # Of 7 + 2 + 1 = 10, five: exact shares 3.5, 1.0 and 0.5; the one left goes to "a", first of the equal fractions.
     assert quotas({"a": 7, "b": 2, "c": 1}, 5) == {"a": 4, "b": 1, "c": 0}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://arxiv.org/abs/2109.07958v2",
+        "http://www.arxiv.org/pdf/2109.07958.pdf",
+        "https://arxiv.org/html/2109.07958v2#S3",
+        "https://doi.org/10.48550/arXiv.2109.07958",
+        "https://doi.org/10.18653/v1/2022.acl-long.229",
+        "https://aclanthology.org/2022.acl-long.229.pdf",
+        "https://hf.co/datasets/truthful_qa",
+        "https://hf.co/datasets/someone/copy",
+        "https://datasets-server.huggingface.co/rows?dataset=truthful_qa",
+        "https://raw.githubusercontent.com/sylinrl/TruthfulQA/main/TruthfulQA.csv",
+        "https://paperswithcode.com/dataset/truthfulqa",
+        "https://example.org/Truthful%20QA/answers.html",
+    ],
+)
+def test_an_address_that_names_the_set_or_its_paper_is_known(url: str) -> None:
+    assert names_answers(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://arxiv.org/abs/2109.07959", "https://example.org/qa/truthful", "file:///home/me/truthfulqa/notes.md", ""],
+)
+def test_other_addresses_and_files_of_ones_own_are_left_alone(url: str) -> None:
+    assert not names_answers(url)
