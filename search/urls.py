@@ -11,7 +11,7 @@ LONGEST = 4000
 
 
 # What a link carries to tell where a reader came from, and a page ignores.
-_TRACKING = re.compile(r"(?:utm_\w+|[gfym]s?clid|dclid|[gw]braid|mc_[ce]id|igshid)$", re.IGNORECASE)
+_TRACKING = re.compile(r"(?:utm_\w+|gclid|fbclid|msclkid|yclid|dclid|[gw]braid|mc_[ce]id|igshid)$", re.IGNORECASE)
 
 
 def is_web(url: str) -> bool:
