@@ -19,7 +19,7 @@ from regen.judges import Judge, make_judge
 from regen.models import gives_logprobs
 from regen.models.failures import expected, translate
 from regen.quotes import sentences
-from regen.readings import content, is_reported
+from regen.readings import content, is_none, is_reported
 from regen.types import (
     Answer,
     Claim,
@@ -262,6 +262,9 @@ def find_claims(predictor: Any, response: str, question: str | None, warnings: l
         factual = attribution(bare)[0] or bare != sentence or any(character.isdigit() for character in bare)
         if factual and not _covers(texts, bare):
             texts.append(bare)
+    if not texts:
+        # A weak model may find none at all; what only says that there is no answer stays none.
+        texts = [bare for sentence in sentences(named) if not is_none(bare := without_citations(sentence))]
     texts = list(dict.fromkeys(texts))
     if len(texts) > MAX_CLAIMS:
         warnings.append(f"The response makes {len(texts)} claims; the first {MAX_CLAIMS} were judged.")

@@ -39,7 +39,13 @@ _REPORTED = re.compile(
     r"|(?:was|were|had been) (?:first|originally|initially|previously) (?:stated|said|announced|reported|given))\b",
     re.IGNORECASE,
 )
-_YES_NO = frozenset({"yes"})
+_YES_NO = frozenset({"yes", "no"})
+# Words with which a question asks, and which say nothing of what it is about.
+_ASKING = frozenset("what when where why how much mani long often old i me my we us s is it should could would".split())
+_REJECTS = re.compile(
+    r"\b(?:myths?|misconceptions?|false|untrue|not true|debunked|disproved|contrary to)\b", re.IGNORECASE
+)
+_DENIES = re.compile(r"^\W*no\b|\b(?:not|never|cannot|no longer|neither|nor)\b|n['\u2019]t\b", re.IGNORECASE)
 _SCALES = frozenset("thousand million billion trillion".split())
 _MONTHS = frozenset("januari februari march april june juli august septemb octob novemb decemb".split())
 # Two answers are one when this share of the shorter one's content words stands in the longer one.
@@ -59,11 +65,17 @@ def bare(answer: str) -> str:
 def same_answer(one: str, other: str) -> bool:
     """Whether two answers to one question agree: the same numbers in the same units, or the words of one in the other.
 
-    Where both have numbers, those of one must all be in the other; where both name units, some must be the same.
+    Where both have numbers, those of one must all be in the other; where both name units, some must be the same. A
+    bare "yes" or "no" agrees with every statement that doesn't deny, or does. An answer that calls something a myth
+    agrees with none that states it.
     """
     a, b = content(one), content(other)
     if not a or not b:
         return one.strip().casefold() == other.strip().casefold()
+    if bool(_REJECTS.search(one)) != bool(_REJECTS.search(other)):
+        return False
+    if is_yes_or_no(one) or is_yes_or_no(other):
+        return bool(_DENIES.search(one)) == bool(_DENIES.search(other))
     numbers_a, numbers_b = ({word for word in words if word[0].isdigit()} for words in (a, b))
     if numbers_a and numbers_b and not (numbers_a <= numbers_b or numbers_b <= numbers_a):
         return False
@@ -124,6 +136,17 @@ def grounding(answer: str, text: str, known: str = "") -> float:
     Words of `known`, such as a question, are left out: they tell nothing about who gives the answer.
     """
     words = content(answer) - _YES_NO - content(known)
+    return len(words & content(text)) / len(words) if words else 1.0
+
+
+def is_yes_or_no(answer: str) -> bool:
+    """Whether an answer is "yes" or "no" and nothing else."""
+    return bool(words := content(answer)) and words <= _YES_NO
+
+
+def bearing(text: str, question: str) -> float:
+    """The share, in [0, 1], of what a question is about that stands in a text; 1 for a question about nothing."""
+    words = content(question) - _ASKING
     return len(words & content(text)) / len(words) if words else 1.0
 
 

@@ -21,7 +21,18 @@ from regen.fence import fence, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document, refuse_nothing
 from regen.quiet import cut_on_purpose
-from regen.readings import bare, best_sentence, content, grounding, group, is_none, is_reported, same_answer
+from regen.readings import (
+    bare,
+    bearing,
+    best_sentence,
+    content,
+    grounding,
+    group,
+    is_none,
+    is_reported,
+    is_yes_or_no,
+    same_answer,
+)
 from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
 from signatures import AskAbout, ReadDocument
 
@@ -40,6 +51,9 @@ MAX_ANSWERS = 6
 # A document that has less than this part of an answer's content words does not give it, whatever the model says: asked
 # about something else, a small one repeats the question.
 GROUNDED = 0.6
+# A document whose sentence and title share less than this part of what the question is about answers something else:
+# asked when a firm was founded, a small model gives the one date that it finds.
+BEARING = 0.4
 # A document that shares less than this part of a claim's content words, or of those of a choice that are not in the
 # question, has no bearing on it.
 MIN_SHARED = 0.3
@@ -132,7 +146,7 @@ class ContrastJudge(dspy.Module):
         given = {
             document.id: found
             for document in judged
-            if (found := _given(document, read.get(document.id, ""), sides.get(document.id), options))
+            if (found := _given(document, read.get(document.id, ""), sides.get(document.id), options, question))
         }
         for claim in claims:
             sources, _ = said_of[claim.id]
@@ -285,14 +299,19 @@ class _Steps:
 
 
 def _given(
-    document: Document, read: str, chosen: tuple[int | None, float] | None, options: Sequence[str]
+    document: Document, read: str, chosen: tuple[int | None, float] | None, options: Sequence[str], question: str
 ) -> tuple[int, str] | None:
-    """Which of the answers a document gives, and in which words, if its text bears it out."""
+    """Which of the answers a document gives, and in which words, if its text bears that out and is on the question."""
     side = chosen[0] if chosen else None
     if side is None or side >= len(options):
         return None
     said = read if same_answer(read, options[side]) else options[side]
-    return (side, said) if grounding(said, f"{document.title} {document.text}") >= GROUNDED else None
+    if grounding(said, f"{document.title} {document.text}") < GROUNDED:
+        return None
+    # "Yes" stands in any text: what is quoted for it is what is asked about.
+    said = question if is_yes_or_no(said) else said
+    shown = f"{document.title} {best_sentence(document.text, said, question)}"
+    return (side, said) if bearing(shown, question) >= BEARING else None
 
 
 def _mentions(document: Document, option: str, question: str) -> bool:
