@@ -31,6 +31,7 @@ from regen.readings import (
     is_none,
     is_reported,
     is_yes_or_no,
+    negative,
     same_answer,
 )
 from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
@@ -136,7 +137,7 @@ class ContrastJudge(dspy.Module):
         # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
         sides: dict[str, tuple[int | None, float]] = {}
         if options:
-            shown = options if len(options) > 1 else [*options, SOMETHING_ELSE]
+            shown = [_in_full(option) for option in options] + [SOMETHING_ELSE] * (len(options) == 1)
             sides, failed = each_document(lambda d: self._choice(fence(d), question, shown), readers, steps.part(1))
             unjudged = [*unjudged, *failed]
         evidence = []
@@ -312,6 +313,13 @@ def _given(
     said = question if is_yes_or_no(said) else said
     shown = f"{document.title} {best_sentence(document.text, said, question)}"
     return (side, said) if bearing(shown, question) >= BEARING else None
+
+
+def _in_full(answer: str) -> str:
+    """An answer as an option: beside the N for "neither", a bare "No" is taken for it."""
+    if not is_yes_or_no(answer):
+        return answer
+    return "No, it is not" if negative(answer) else "Yes, it is"
 
 
 def _mentions(document: Document, option: str, question: str) -> bool:
