@@ -415,3 +415,41 @@ def test_a_document_that_lacks_the_words_of_an_answer_does_not_give_it(scripted_
     )
     found = judge(ContrastJudge(), lm, CLAIMS[:1], question=QUESTION)
     assert of(found, "c1")["none"] == "irrelevant"
+
+
+def test_an_answer_from_a_sentence_about_something_else_is_not_taken(scripted_lm: MakeLM) -> None:
+    other = Document(id="none", text="Gulls breed on the cliffs since 1990.")
+
+    def script(system: str, user: str, request: Any) -> Any:
+        said = "1990" if other.text in user else "10 euros"
+        letters = {text: letter for letter, text in shown(user).items()}
+        if not letters:
+            return said
+        right = letters.get(said, "N")
+        return right, {letter: -0.05 if letter == right else -4.0 for letter in [*letters.values(), "N"]}
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], [DOCUMENTS[0], other], question="How much is the fee?")
+    assert of(found, "c1") == {"old": "supports", "none": "irrelevant"}
+    assert found.answers == {"old": "10 euros"}
+
+
+def test_a_bare_yes_or_no_is_shown_in_full_where_it_is_to_be_chosen(scripted_lm: MakeLM) -> None:
+    documents = [
+        Document(id="old", text="The ferry is open to all."),
+        Document(id="new", text="The ferry was closed for good, and is open to nobody."),
+    ]
+
+    def script(system: str, user: str, request: Any) -> Any:
+        open_now = documents[0].text in user
+        letters = {text: letter for letter, text in shown(user).items()}
+        if not letters:
+            return "Yes" if open_now or "The ferry is open" in user.partition("Question:")[0] else "No"
+        right = letters["Yes, it is" if open_now else "No, it is not"]
+        return right, {letter: -0.05 if letter == right else -4.0 for letter in letters.values()}
+
+    claim = Claim(id="c1", text="The ferry is open to all.")
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, [claim], documents, question="Is the ferry open?")
+    assert of(found, "c1") == {"old": "supports", "new": "contradicts"}
+    assert found.answers == {"old": "Yes", "new": "No"}

@@ -633,3 +633,12 @@ def test_a_regenerated_answer_that_no_document_supports_is_not_kept() -> None:
 def test_claims_are_completed_and_not_doubled(response: str, extracted: list[str], claims: list[str]) -> None:
     found = find_claims(lambda **_: dspy.Prediction(claims=extracted), response, None, [])
     assert [claim.text for claim in found] == claims
+
+
+def test_where_the_model_finds_no_claim_each_sentence_that_says_something_is_one() -> None:
+    class Nothing:
+        def __call__(self, **_: Any) -> Any:
+            return dspy.Prediction(claims=[])
+
+    found = find_claims(Nothing(), "It is a myth that gulls swim. The document does not say more.", None, [])
+    assert [claim.text for claim in found] == ["It is a myth that gulls swim."]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regen.quotes import sentences
-from regen.readings import best_sentence, content, group, is_none, same_answer
+from regen.readings import bearing, best_sentence, content, group, is_none, is_yes_or_no, same_answer
 
 SAME = [
     ("Paris", "paris."),
@@ -152,3 +152,33 @@ def test_the_best_sentence_is_one_of_the_text(text: str, wanted: str) -> None:
 )
 def test_equal_numbers_of_other_months_or_scales_are_other_answers(one: str, other: str) -> None:
     assert not same_answer(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Yes", "The service is available to all customers, at no extra cost.", True),
+        ("No.", "The service is not available to customers.", True),
+        ("Yes", "No", False),
+        ("No", "The service is available.", False),
+        ("It is a myth that everyone needs eight glasses a day.", "Eight glasses a day.", False),
+        ("It is a myth that everyone needs eight glasses a day.", "That it takes eight glasses is a myth.", True),
+    ],
+)
+def test_yes_no_and_myths_agree_with_what_they_say(one: str, other: str, same: bool) -> None:
+    assert same_answer(one, other) is same
+    assert same_answer(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("Yes.", True), ("no", True), ("No, never", False), ("", False), ("25 days", False)]
+)
+def test_only_yes_and_no_are_yes_or_no(answer: str, expected: bool) -> None:
+    assert is_yes_or_no(answer) is expected
+
+
+def test_bearing_is_the_share_of_what_is_asked_about_without_the_words_that_ask() -> None:
+    question = "When was Brindlecart founded?"
+    assert bearing("The company was founded in 2016.", question) == 0.5
+    assert bearing("From April 15, 2025, the limit is 500.", question) == 0.0
+    assert bearing("anything", "When is it?") == 1.0
