@@ -91,7 +91,8 @@ class Ddgs(WebSearch):
         except DDGSException as error:
             if "No results found" in str(error):
                 return []
-            raise PassingError(self.client.unavailable(str(error))) from None
+            # What follows the first bracket is written for those who maintain the package.
+            raise PassingError(self.client.unavailable(str(error).partition("(")[0].strip())) from None
         except Exception as error:  # noqa: BLE001 (pages of strangers, read by several parsers: anything can break)
             raise self.client.bad_reply(f"{type(error).__name__}: {error}") from None
         if not isinstance(found, list):
