@@ -22,6 +22,7 @@ from pydantic_settings import (
 )
 
 from regen.errors import ConfigurationError, InputError
+from regen.layers import LayeredSettings, problem
 from regen.paths import config_file
 
 
@@ -47,12 +48,10 @@ _SITE = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)*(?::\d+)?(?:/\S*)?")
 _Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
-class Settings(BaseSettings):
+class Settings(LayeredSettings):
     """What regen runs with. Each is also an environment variable: `REGEN_` and the name in capitals."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="REGEN_", env_file=".env", extra="ignore", env_ignore_empty=True, hide_input_in_errors=True
-    )
+    model_config = SettingsConfigDict(env_prefix="REGEN_")
 
     model: str | None = Field(
         default=None,
@@ -92,17 +91,6 @@ class Settings(BaseSettings):
     retries: int = Field(default=3, ge=0, le=10, description="Tries again after a failed model call or search.")
     concurrency: int = Field(default=8, ge=1, le=256, description="Model calls at the same time, in the whole process.")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls, config_file())
-
 
 def load(flags: Mapping[str, Any] | None = None) -> Settings:
     """The settings in force. `flags` are those given on the command line; None values are left out.
@@ -118,10 +106,8 @@ def load(flags: Mapping[str, Any] | None = None) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else "settings"
+        name, cause = problem(error)
         source = origins(given).get(name, "settings")
-        cause = first["msg"].removeprefix("Value error, ")
         if source == "flag":
             raise InputError(f"--{name.removesuffix('s').replace('_', '-')} is not valid: {cause}.") from None
         raise ConfigurationError(f"Setting {name!r} (from {source}) is not valid: {cause}.") from None

@@ -10,14 +10,9 @@ from typing import Annotated, Literal, Protocol, Self, runtime_checkable
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
 
 from regen.errors import ConfigurationError, ProviderError
+from regen.layers import LayeredSettings, problem
 from regen.paths import config_file
 from regen.types import Document
 
@@ -87,25 +82,12 @@ Address = Annotated[str, AfterValidator(_address)]
 """Where an API is, without a slash at its end."""
 
 
-class ProviderSettings(BaseSettings):
+class ProviderSettings(LayeredSettings):
     """Base of a provider's own settings: keys and addresses, by their usual names.
 
     A field `brave_api_key` is read from the environment variable BRAVE_API_KEY, else from `.env`, else from
     `brave_api_key` in the config file.
     """
-
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls, config_file())
 
     @classmethod
     def read(cls) -> Self:
@@ -117,10 +99,8 @@ class ProviderSettings(BaseSettings):
         try:
             return cls()
         except ValidationError as error:
-            first = error.errors(include_input=False)[0]
-            name = str(first["loc"][0]).upper() if first["loc"] else "A setting"
-            cause = first["msg"].removeprefix("Value error, ")
-            raise ConfigurationError(f"{name} is not valid: {cause}.") from None
+            name, cause = problem(error)
+            raise ConfigurationError(f"{name.upper() or 'A setting'} is not valid: {cause}.") from None
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ConfigurationError(f"The config file {config_file()} is not valid TOML: {error}.") from None
 
