@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from search.passages import count_words
+import pytest
+
+from search.passages import Unit, count_words, units_of
 from search.windows import WINDOW_WORDS, best_window, windows
 
 
@@ -75,7 +77,20 @@ def test_of_windows_that_rank_the_same_the_earliest_is_kept() -> None:
     assert best_window(text, "") == windows(text)[0]
 
 
-def test_a_long_text_of_short_sentences_is_cut_in_time_that_grows_with_it() -> None:
-    # Each of its many marks ends a sentence; a second look at each per window would take minutes.
-    found = windows("\u3002" * 200_000)
-    assert len(found) > 100
+def test_each_sentence_is_looked_at_once_however_many_windows_it_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = 0
+
+    class Counting:
+        def __init__(self, unit: Unit) -> None:
+            self.start, self.end, self._words = unit.start, unit.end, unit.words
+
+        @property
+        def words(self) -> int:
+            nonlocal looked
+            looked += 1
+            return self._words
+
+    monkeypatch.setattr("search.windows.units_of", lambda text: [Counting(unit) for unit in units_of(text)])
+    text = "\u3002" * 5_000
+    assert len(windows(text)) > 10
+    assert looked == 5_000
