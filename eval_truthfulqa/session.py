@@ -17,7 +17,7 @@ from rich.text import Text
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import LimitError, ProviderError
+from regen.errors import LimitError, ProviderError, RegenError
 from regen.fence import printable
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _work(plan: Plan, run: Run, journal: Any, evaluation: Any, end: Any) -> Resu
     except KeyboardInterrupt:
         stopped = "It was interrupted."
         raise
-    except Exception as error:
+    except (RegenError, OSError) as error:
         stopped = str(error)
         raise
     finally:
