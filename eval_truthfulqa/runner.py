@@ -237,7 +237,17 @@ def _documents(item: ChoiceItem, done: Mapping[str, Mapping[str, Any]]) -> list[
         documents = [Document.model_validate(document) for document in done[RETRIEVAL]["documents"]]
     check_ids(documents)
     if not documents:
-        raise InputError(f"No document was found on {one_line(item.question, 80)!r}.")
+        left_out = done.get(RETRIEVAL, {}).get("excluded", [])
+        why = [f"{len(left_out)} were left out as pages that publish the answers."] * bool(left_out)
+        raise InputError(
+            " ".join(
+                [
+                    f"No document was found on {one_line(item.question, 80)!r}.",
+                    *why,
+                    *done.get(RETRIEVAL, {}).get("warnings", []),
+                ]
+            )
+        )
     return documents
 
 

@@ -127,10 +127,9 @@ class Regen(dspy.Module):
             found = list(documents) if documents is not None else self._retrieve(question, warnings)
             check_ids(found)
             if not found:
-                raise InputError(
-                    f"No document has anything on {one_line(question, 80)!r}: ask in other words, or point regen at "
-                    "other documents."
-                )
+                nothing = f"No document has anything on {one_line(question, 80)!r}: ask in other words, or name others."
+                # What could not be read, or searched, may be what has it.
+                raise InputError(" ".join([nothing, *warnings]))
             task = _Choosing(self, question, list(choices), found) if choices else _Writing(self, question, found)
             first = task.answer(None)
             first_report = task.score(first, "checking")

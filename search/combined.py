@@ -53,8 +53,8 @@ class CombinedSearch:
     def top(self, query: str, k: int = 10) -> SearchResults:
         """See `search.base.Search`.
 
-        A provider that fails beside others is a warning; where none is left, its error is raised. A document that
-        several return is one, and its `source` names them all.
+        A provider that fails beside others is a warning; where the others find nothing, its error is raised. A document
+        that several return is one, and its `source` names them all.
         """
         lists, warnings = self._ask(query, k)
         documents = fuse([found for _, found in lists])[:k]
@@ -97,7 +97,8 @@ class CombinedSearch:
                     continue
                 lists.append((provider, list(found.documents)))
                 warnings += found.warnings
-        if not lists:
+        if failed and not any(found for _, found in lists):
+            # That one of them has nothing does not make a failed search an empty one.
             raise failed[0]
         return lists, warnings
 

@@ -54,7 +54,7 @@ class Ddgs(WebSearch):
 
     def page(self, query: str, number: int, size: int) -> Page:
         """See `WebSearch`. The package takes an engine that refuses for one that finds nothing, so that no result at
-        all comes with a warning.
+        all is a failure: it cannot be told from one, and engines refuse far more often than they find nothing.
         """
         results, warnings = read_each(
             self.client,
@@ -62,9 +62,10 @@ class Ddgs(WebSearch):
             patiently(lambda: self._ask(query, number, size), self.client.retries, self.client.sleep),
         )
         if not results and number == 0:
-            warnings.append(
-                "ddgs found nothing; if that is hard to believe, the search engines it asks may refuse programs at "
-                "the moment: name another provider with --search."
+            raise SearchError(
+                "The search engines that ddgs asks gave no result: they may refuse programs at the moment, or know "
+                "nothing; try again later, ask in other words, or name another provider with --search.",
+                "unavailable",
             )
         hits = [Hit(url=result.href, title=result.title, snippet=result.body) for result in results]
         return Page(hits=hits, more=bool(hits), warnings=warnings)

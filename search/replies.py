@@ -71,12 +71,16 @@ def read(client: HttpClient, model: type[_R], value: object) -> _R:
     """A whole reply.
 
     Raises:
-        SearchError: it is not as published (`bad reply`).
+        SearchError: it is not as published (`bad reply`). One with none of the fields of `model` is not either: `{}`,
+            or an error with the status of a success, would otherwise be taken for no result.
     """
     try:
-        return model.model_validate(value)
+        found = model.model_validate(value)
     except (ValidationError, RecursionError) as error:
         raise client.bad_reply(_cause(error)) from None
+    if not found.model_fields_set:
+        raise client.bad_reply("none of the fields it publishes")
+    return found
 
 
 def read_each(client: HttpClient, model: type[_R], values: Sequence[object]) -> tuple[list[_R], list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import date
+from typing import Any
 
 from regen.errors import ConfigurationError
 from search.base import Address, Key, ProviderSettings, SearchOptions
@@ -22,6 +23,7 @@ class SerperSettings(ProviderSettings):
 
 
 class _Response(Reply):
+    searchParameters: Any = None  # noqa: N815 (the name in the reply; every one has it)
     organic: Items = []
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from regen.errors import ConfigurationError
 from search.base import Address, Key, ProviderSettings, SearchOptions
 from search.http import Verdict
-from search.replies import Day, Items, Reply, Text, read, read_each
+from search.replies import Day, Reply, Text, read, read_each
 from search.urls import site_name
 from search.web import Hit, Page, WebSearch, client_for
 
@@ -21,7 +22,7 @@ class TavilySettings(ProviderSettings):
 
 
 class _Response(Reply):
-    results: Items = []
+    results: list[Any]
 
 
 class _Result(Reply):

@@ -38,6 +38,7 @@ class VertexSettings(ProviderSettings):
 
 class _Response(Reply):
     results: Items = []
+    attributionToken: Text = ""  # noqa: N815 (the name in the reply; every one has it)
     nextPageToken: Text = ""  # noqa: N815 (the name in the reply)
 
 

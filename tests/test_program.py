@@ -311,6 +311,17 @@ def test_the_search_is_asked_for_the_top_k_and_its_warnings_are_told(scripted_lm
     assert (search.asked, found.documents, found.warnings) == ([(QUESTION, 4)], DOCUMENTS, ["One file was not read."])
 
 
+def test_what_went_wrong_with_a_search_that_found_nothing_is_told(scripted_lm: MakeLM) -> None:
+    class Broken:
+        name = "broken"
+
+        def top(self, query: str, k: int = 10) -> SearchResults:
+            return SearchResults(warnings=["report.pdf was not read: it is encrypted."])
+
+    with pytest.raises(InputError, match=r"No document has anything .* report\.pdf was not read: it is encrypted"):
+        ask(scripted_lm(World()), Regen(Broken(), "lm"), documents=None)
+
+
 def test_documents_that_are_given_are_not_searched_for(scripted_lm: MakeLM) -> None:
     search = Search(GULLS)
     found = ask(scripted_lm(World("Gulls breed there.")), Regen(search, "lm"))

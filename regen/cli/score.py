@@ -223,5 +223,7 @@ def _search(settings: Settings, query: str, steps: Steps) -> SearchResults:
         steps("searching")
         results = search.top(query, settings.k)
     if not results.documents:
-        raise InputError("No document has anything on the response: name other documents.")
+        raise InputError(
+            " ".join(["No document has anything on the response: name other documents.", *results.warnings])
+        )
     return results

@@ -371,7 +371,7 @@ class Folder:
     def top(self, query: str, k: int = 10) -> SearchResults:
         number = int(query.rstrip("?").split()[-1])
         if number == 3:
-            return SearchResults()
+            return SearchResults(warnings=["a.example could not be read."])
         if number == 4:
             raise ProviderError("The search is down.")
         texts = {f"It is true-{number}.": "a.example", f"It is false-{number}.": "b.example", "Key": "key.example"}
@@ -389,7 +389,8 @@ def test_one_retrieval_serves_every_setting_and_answer_keys_are_taken_out(bench:
     assert kept["excluded"] == ["https://key.example/"]
     # Without documents, only the setting that needs none is answered.
     assert set(found["i3"].answers) == set(found["i4"].answers) == {"closed"}
-    assert "No document was found" in found["i3"].errors["rag"]
+    assert found["i3"].errors["rag"].startswith("No document was found")
+    assert found["i3"].errors["rag"].endswith("a.example could not be read.")
     assert found["i4"].errors == dict.fromkeys(["rag", "control", "regenerated"], "The search is down.")
 
 

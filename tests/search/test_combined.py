@@ -92,6 +92,11 @@ def test_where_all_fail_the_first_error_is_raised() -> None:
         CombinedSearch([Fixed("one", fails=DOWN), Fixed("two", fails=SearchError("No.", "quota"))]).top("q")
 
 
+def test_a_search_that_failed_is_not_empty_because_another_found_nothing() -> None:
+    with pytest.raises(SearchError, match="It is down"):
+        CombinedSearch([Fixed("one", fails=DOWN), Fixed("two")]).top("q")
+
+
 def test_a_mistake_in_a_provider_is_not_taken_for_a_failed_search() -> None:
     broken = Fixed("one")
     broken.top = None  # type: ignore[assignment, method-assign]

@@ -77,14 +77,20 @@ def test_pages_are_asked_for_until_there_are_k_results(top):
 
 
 def test_a_time_out_is_always_set(top):
-    top([], timeout=2.5)
+    top([result(1)], k=1, timeout=2.5)
     assert top.made == [{"timeout": 3}]
 
 
-def test_no_result_is_empty_with_a_warning_that_engines_may_refuse(top):
-    results = top(DDGSException("No results found."))
-    assert (results.documents, len(results.warnings)) == ([], 1)
-    assert "may refuse programs" in results.warnings[0]
+@pytest.mark.parametrize("reply", [DDGSException("No results found."), []])
+def test_no_result_at_all_is_a_failure_since_it_cannot_be_told_from_one(top, reply):
+    error = failure(top, reply)
+    assert error.kind == "unavailable"
+    assert "may refuse programs" in str(error)
+
+
+def test_a_later_page_without_results_is_the_end_of_them(top):
+    results = top([result(n) for n in range(8)], DDGSException("No results found."), k=12)
+    assert (len(results.documents), results.warnings) == (8, [])
 
 
 @pytest.mark.parametrize(
@@ -120,7 +126,7 @@ def test_a_password_of_the_proxy_is_not_shown(top, monkeypatch):
 
 
 def test_sites_become_operators(top):
-    top([], sites=("a.example",), exclude_sites=("b.example",))
+    top([result(1)], k=1, sites=("a.example",), exclude_sites=("b.example",))
     assert top.asked[0]["query"] == "sky site:a.example -site:b.example"
 
 
@@ -131,5 +137,5 @@ def test_a_date_becomes_the_smallest_time_range_that_holds_it(top, days, limit):
 
 
 def test_engines_and_region_are_settings(top):
-    top([], settings=DdgsSettings(ddgs_backend="mojeek", ddgs_region="de-de"))
+    top([result(1)], k=1, settings=DdgsSettings(ddgs_backend="mojeek", ddgs_region="de-de"))
     assert (top.asked[0]["backend"], top.asked[0]["region"]) == ("mojeek", "de-de")

@@ -29,6 +29,17 @@ def top():
         server.close()
 
 
+# All of them
+
+
+@pytest.mark.parametrize("name", sorted(API))
+@pytest.mark.parametrize("said", [{}, {"error": "Something went wrong."}])
+def test_a_reply_that_says_nothing_is_a_failure_and_no_empty_result(top, name, said):
+    with pytest.raises(SearchError) as caught:
+        top(name, Reply(200, said))
+    assert caught.value.kind == "bad reply"
+
+
 # SearXNG
 
 
@@ -58,7 +69,7 @@ def test_an_instance_that_does_not_give_json_is_a_matter_of_its_settings(top, st
 
 
 def test_a_long_query_is_cut_to_what_brave_takes_with_a_warning(top):
-    results, asked = top("brave", Reply(200, {}), query="word " * 60, exclude_sites=("a.example",))
+    results, asked = top("brave", Reply(200, {"query": {}}), query="word " * 60, exclude_sites=("a.example",))
     assert asked[0].query["q"] == ("word " * 50).strip()
     assert "takes short queries only" in results.warnings[0]
 
