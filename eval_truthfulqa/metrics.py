@@ -63,7 +63,7 @@ class Accuracy(Record):
 
     setting: str
     answered: Share = Field(description="Over the items that it answered.")
-    all: Share = Field(description="Over all items: one that failed is not right.")
+    all: Share = Field(description="Over all that were asked: one that failed is not right.")
     failed: int
 
 
@@ -148,8 +148,11 @@ def share(flags: Iterable[bool]) -> Share:
 
 
 def accuracy(rows: Sequence[Row], setting: str) -> Accuracy:
-    """The share of right answers, over the items answered and over all of them."""
-    marks = [row.correct(setting) for row in rows]
+    """The share of right answers, over the items answered, and over these and those that failed.
+
+    An item that a run which was stopped has not come to is neither.
+    """
+    marks = [row.correct(setting) for row in rows if setting in row.answers or setting in row.errors]
     return Accuracy(
         setting=setting,
         answered=share(mark for mark in marks if mark is not None),

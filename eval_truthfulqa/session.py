@@ -221,11 +221,11 @@ def show(results: Results, report: Path) -> None:
             one.setting, ratio(one.answered), interval(one.answered), str(one.failed), costs.get(one.setting, "")
         )
     out.print(table)
-    if again := results.regeneration:
+    if (again := results.regeneration) and again.conflict.of:
         out.print(f"conflict detected  {ratio(again.conflict)}")
         out.print(f"improve rate       {ratio(again.improve)}  {interval(again.improve)}")
         out.print(f"harm rate          {ratio(again.harm)}  {interval(again.harm)}")
-    for pair in results.pairs[:1]:
+    for pair in [pair for pair in results.pairs[:1] if pair.n]:
         out.print(
             f"{pair.before} to {pair.after}: {points(pair.difference)} ({interval(pair)}), {pair.mended} mended, "
             f"{pair.spoiled} spoiled, p {p_value(pair.p_value)}",

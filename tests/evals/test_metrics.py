@@ -38,6 +38,7 @@ def rows() -> list[Row]:
                 for setting, choice in (("rag", rag), ("regenerated", again), ("control", control))
                 if choice is not None
             },
+            errors={} if again is not None else {"regenerated": "It went away."},
             conflict=conflict,
             cs_r=cs_r,
             usage={"rag": Usage(calls=2, prompt_tokens=100 * int(name), cost_usd=0.5, seconds=1.0)},
@@ -52,6 +53,11 @@ def test_accuracy_over_the_answered_and_over_all(rows: list[Row]) -> None:
     assert (found.answered.count, found.answered.of) == (9, 11)
     assert (found.all.count, found.all.of, found.failed) == (9, 12, 1)
     assert metrics.accuracy(rows, "rag").answered.share == 0.5
+
+
+def test_an_item_that_a_stopped_run_has_not_come_to_is_no_failure(rows: list[Row]) -> None:
+    found = metrics.accuracy([*rows, Row(id="13", right=0, answers={"closed": 0})], "regenerated")
+    assert (found.all.of, found.failed) == (12, 1)
 
 
 def test_wilsons_interval() -> None:
