@@ -19,6 +19,7 @@ from regen.adapter import PlainAdapter
 from regen.errors import InputError, ProviderError
 from regen.fence import one_line
 from regen.models import gives_logprobs
+from regen.parallel import in_turn
 from regen.quiet import cut_on_purpose
 
 # N is kept for "neither".
@@ -63,7 +64,9 @@ def choose(
     forward = list(range(len(options)))
     with dspy.context(adapter=PlainAdapter()):
         if gives_logprobs(lm):
-            both = [_by_logprobs(predictor, options, order, neither, inputs) for order in (forward, forward[::-1])]
+            both = in_turn(
+                lambda order: _by_logprobs(predictor, options, order, neither, inputs), (forward, forward[::-1])
+            )
             return _normalize([sum(pair) / 2 for pair in zip(*both, strict=True)])
         # Over many items the places must even out, so the order differs from item to item.
         if shuffle:

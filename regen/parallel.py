@@ -12,6 +12,14 @@ import dspy
 Item = TypeVar("Item")
 Out = TypeVar("Out")
 
+
+class Awaited(BaseException):
+    """The reply to a call is still to come: what it was asked for is to be done again once it is there.
+
+    Like KeyboardInterrupt no `Exception`: whatever handles failed calls on the way up must not take it for one.
+    """
+
+
 # More threads than calls may run at once: the model layer holds back the rest.
 _THREADS = 32
 
@@ -24,8 +32,8 @@ def run_all(
 ) -> list[Out | Exception]:
     """`work` on every item, in DSPy's context of the caller; results in the order of `items`.
 
-    An item whose work raised one of `expected` gives its exception in place of a result. Any other exception, and an
-    interrupt, drops what hasn't begun and goes on upwards.
+    An item whose work raised one of `expected` gives its exception in place of a result. `Awaited` goes on upwards once
+    all of them were asked for. Any other exception, and an interrupt, drops what hasn't begun and goes on upwards.
     """
 
     def one(item: Item) -> Out:
@@ -36,6 +44,7 @@ def run_all(
     if not items:
         return []
     results: dict[int, Out | Exception] = {}
+    awaited: Awaited | None = None
     pool = ThreadPoolExecutor(max_workers=min(_THREADS, len(items)), thread_name_prefix="regen")
     try:
         futures = {pool.submit(contextvars.copy_context().run, one, item): place for place, item in enumerate(items)}
@@ -45,10 +54,28 @@ def run_all(
                 results[futures[future]] = future.result()
             elif isinstance(error, expected):
                 results[futures[future]] = error
+            elif isinstance(error, Awaited):
+                awaited = error
             else:
                 raise error
             if progress:
                 progress(done, len(items))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+    if awaited is not None:
+        raise awaited
     return [results[place] for place in range(len(items))]
+
+
+def in_turn(work: Callable[[Item], Out], items: Sequence[Item]) -> list[Out]:
+    """`work` on one item after the other; `Awaited` goes on upwards once all of them were asked for."""
+    results: list[Out] = []
+    awaited: Awaited | None = None
+    for item in items:
+        try:
+            results.append(work(item))
+        except Awaited as error:
+            awaited = error
+    if awaited is not None:
+        raise awaited
+    return results
