@@ -90,7 +90,8 @@ class _Endpoint:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).load_state, (self.dump_state(),)
 
-    def _body(self, request: Any, *, streaming: bool = False) -> dict[str, Any]:
+    def body(self, request: Any, *, streaming: bool = False) -> dict[str, Any]:
+        """The JSON body that asks a request of the endpoint."""
         from dspy.lm15 import ConfigurationError
 
         if self._closed:
@@ -112,7 +113,8 @@ class _Endpoint:
             connected.organization = connected.project = None  # OpenAI's account names are nobody else's business
         return connected
 
-    def _error(self, exc: Exception) -> Any:
+    def error(self, exc: Exception) -> Any:
+        """The `dspy.lm15.LM15Error` for one of `wire.expected()`, without the key in its message."""
         return wire.error(
             exc, self.base_url, api_key=self._api_key, key_variable=self.key_variable, timeout=self.timeout
         )
@@ -134,13 +136,13 @@ class OpenAIEngine(_Endpoint):
         """
         import httpx2
 
-        body = self._body(request)
+        body = self.body(request)
         try:
             with self._slot():
-                reply = self._connected().post("/chat/completions", body=body, cast_to=httpx2.Response)
+                reply = self.client().post("/chat/completions", body=body, cast_to=httpx2.Response)
             return wire.response(reply, request)
         except wire.expected() as exc:
-            raise self._error(exc) from None
+            raise self.error(exc) from None
 
     def stream(self, request: Any) -> Iterator[Any]:
         """The lm15 stream events of a request: start, deltas, and an end that carries the usage."""
@@ -158,17 +160,17 @@ class OpenAIEngine(_Endpoint):
     def _events(self, request: Any) -> Iterator[Any]:
         from openai import Stream
 
-        body = self._body(request, streaming=True)
+        body = self.body(request, streaming=True)
         try:
             with self._slot():
-                chunks = self._connected().post(
+                chunks = self.client().post(
                     "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=Stream[object]
                 )
                 with chunks:
                     for chunk in chunks:
                         yield from wire.events(chunk, request)
         except wire.expected() as exc:
-            raise self._error(exc) from None
+            raise self.error(exc) from None
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
@@ -178,7 +180,8 @@ class OpenAIEngine(_Endpoint):
             held.enter_context(limiter.PROCESS.slot())
             yield
 
-    def _connected(self) -> Any:
+    def client(self) -> Any:
+        """The `openai.OpenAI` of the endpoint."""
         import openai
 
         with self._lock:
@@ -199,13 +202,13 @@ class AsyncOpenAIEngine(_Endpoint):
         """As `OpenAIEngine.complete`."""
         import httpx2
 
-        body = self._body(request)
+        body = self.body(request)
         try:
             async with self._slot():
-                reply = await self._connected().post("/chat/completions", body=body, cast_to=httpx2.Response)
+                reply = await self.client().post("/chat/completions", body=body, cast_to=httpx2.Response)
             return wire.response(reply, request)
         except wire.expected() as exc:
-            raise self._error(exc) from None
+            raise self.error(exc) from None
 
     def stream(self, request: Any) -> AsyncIterator[Any]:
         """As `OpenAIEngine.stream`."""
@@ -224,10 +227,10 @@ class AsyncOpenAIEngine(_Endpoint):
     async def _events(self, request: Any) -> AsyncIterator[Any]:
         from openai import AsyncStream
 
-        body = self._body(request, streaming=True)
+        body = self.body(request, streaming=True)
         try:
             async with self._slot():
-                chunks = await self._connected().post(
+                chunks = await self.client().post(
                     "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
                 )
                 async with chunks:
@@ -235,7 +238,7 @@ class AsyncOpenAIEngine(_Endpoint):
                         for event in wire.events(chunk, request):
                             yield event
         except wire.expected() as exc:
-            raise self._error(exc) from None
+            raise self.error(exc) from None
 
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[None]:
@@ -245,7 +248,8 @@ class AsyncOpenAIEngine(_Endpoint):
             await held.enter_async_context(limiter.PROCESS.aslot())
             yield
 
-    def _connected(self) -> Any:
+    def client(self) -> Any:
+        """The `openai.AsyncOpenAI` of the endpoint, on this event loop."""
         import openai
 
         loop = get_running_loop()

@@ -61,20 +61,31 @@ def response(reply: Any, request: Any) -> Any:
     Raises:
         dspy.lm15.ProviderError: the reply is not JSON, is not a chat completion, or has no choice in it.
     """
-    from dspy.lm15 import ProviderError, response_from_openai_chat
+    from dspy.lm15 import ProviderError
 
     try:
         data = reply.json()
     except ValueError:
         raise ProviderError("The endpoint's reply is not JSON.", status=reply.status_code) from None
+    return completion(data, request.model, reply.status_code)
+
+
+def completion(data: Any, model: str, status: int) -> Any:
+    """The `dspy.lm15.Response` in the JSON of a reply of a model.
+
+    Raises:
+        dspy.lm15.ProviderError: as `response`.
+    """
+    from dspy.lm15 import ProviderError, response_from_openai_chat
+
     if not isinstance(data, dict):
-        raise ProviderError("The endpoint's reply is not a chat completion.", status=reply.status_code)
+        raise ProviderError("The endpoint's reply is not a chat completion.", status=status)
     if not data.get("error") and not _has_message(data):
-        raise ProviderError("The endpoint's reply has no answer in it.", status=reply.status_code)
+        raise ProviderError("The endpoint's reply has no answer in it.", status=status)
     try:
-        return response_from_openai_chat(data, model=request.model)
+        return response_from_openai_chat(data, model=model)
     except (TypeError, ValueError, KeyError, AttributeError) as exc:
-        raise ProviderError(f"The endpoint's reply is not a chat completion: {exc}", status=reply.status_code) from None
+        raise ProviderError(f"The endpoint's reply is not a chat completion: {exc}", status=status) from None
 
 
 def _has_message(data: dict[str, Any]) -> bool:
