@@ -11,19 +11,22 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dspy
 from dspy._vendor.lm15.serde import request_to_dict, response_from_dict, response_to_dict
 
 from regen.errors import ConfigurationError
 from regen.models.limiter import Limiter
-from regen.runs import Run
+from regen.runs import Call, KeptReply, Run
 from regen.types import Usage
 from regen.usage import usage_of
+
+if TYPE_CHECKING:
+    from regen.outbox import Outbox, Tell
 
 _ledger: ContextVar[Ledger | None] = ContextVar("ledger", default=None)
 _HALF = re.compile(r"[\ud800-\udfff]")
@@ -43,7 +46,7 @@ class Ledger:
         self.item, self.stage = item, stage
         self._began = time.monotonic()
         self._seen: Counter[str] = Counter()
-        self._calls: list[tuple[str, dict[str, Any]]] = []
+        self._calls: list[tuple[str, Mapping[str, Any]]] = []
         self._lock = threading.Lock()
 
     def usage(self) -> Usage:
@@ -57,7 +60,7 @@ class Ledger:
             self._seen[request] += 1
             return self._seen[request] - 1
 
-    def add(self, model: str, counts: dict[str, Any]) -> None:
+    def add(self, model: str, counts: Mapping[str, Any]) -> None:
         """Counts a call."""
         with self._lock:
             self._calls.append((model, counts))
@@ -72,12 +75,19 @@ class Journal:
             be called off.
         max_calls: Calls of the whole run at most, those of earlier sessions among them.
         max_cost: As `max_calls`, in US dollars; calls that are in flight when it is reached come on top.
+        outbox: What sends the calls in batches; without it, each is made at once.
     """
 
     def __init__(
-        self, run: Run, *, concurrency: int = 8, max_calls: int | None = None, max_cost: float | None = None
+        self,
+        run: Run,
+        *,
+        concurrency: int = 8,
+        max_calls: int | None = None,
+        max_cost: float | None = None,
+        outbox: Outbox | None = None,
     ) -> None:
-        self._run, self._max_calls, self._max_cost = run, max_calls, max_cost
+        self._run, self._max_calls, self._max_cost, self._outbox = run, max_calls, max_cost, outbox
         self._slots = Limiter(concurrency)
         self._changed = threading.Condition()
         self._in_flight = 0
@@ -89,13 +99,18 @@ class Journal:
         """`lm` with its calls kept.
 
         Raises:
-            ConfigurationError: it is no `dspy.LM`, or has a limit on cost and no known price.
+            ConfigurationError: it is no `dspy.LM`, has a limit on cost and no known price, or is to be asked in batches
+                and cannot be.
         """
         if not isinstance(lm, dspy.LM):
             raise ConfigurationError(f"The model {lm.model} is no dspy.LM, so that its calls cannot be kept in a run.")
         if self._max_cost is not None and usage_of([(lm.model, {})]).cost_usd is None:
             raise ConfigurationError(f"The price of {lm.model} is not known: limit the run with --max-calls instead.")
         engine = _Engine(self, lm)
+        if self._outbox is not None:
+            self._outbox.admit(lm)
+            # What failed in a batch is asked again in the next one, not at once.
+            return lm.copy(engine=engine, num_retries=0)
         if not isinstance(lm.engine, str):
             return lm.copy(engine=engine)
         # LiteLLM's connection settings belong to the LM inside, and so do its retries.
@@ -130,6 +145,36 @@ class Journal:
         with self._changed:
             return self._spent
 
+    def fetch(self, tell: Tell) -> None:
+        """Waits for the batches under way, and keeps their replies.
+
+        Args:
+            tell: Is told how far they are.
+
+        Raises:
+            RegenError: one could not be fetched, or was refused.
+        """
+        if self._outbox is not None:
+            self._outbox.fetch(tell)
+            with self._changed:
+                self._spent = self._run.usage()
+
+    def send(self) -> bool:
+        """Sends the calls that wait for a batch. False where there are none, or a limit keeps them back.
+
+        Raises:
+            RegenError: they could not be sent.
+        """
+        if self._outbox is None or not self._outbox.waiting or self.stopped is not None:
+            return False
+        try:
+            with self._changed:
+                self._check(self._outbox.waiting)
+        except Stopped:
+            return False
+        self._outbox.send()
+        return True
+
     def call(self, lm: Any, request: Any) -> Any:
         """The reply to a request: the kept one, or that of the model."""
         ledger = _ledger.get()
@@ -137,21 +182,17 @@ class Journal:
             return _complete(lm, request)
         written = json.dumps(request_to_dict(request), sort_keys=True, default=str)
         key = hashlib.sha256(written.encode()).hexdigest()
-        nth = ledger.nth(key)
-        kept = self._run.reply(ledger.item, ledger.stage, key, nth)
-        if kept is not None:
-            response = response_from_dict(kept)
-            ledger.add(lm.model, _counts(response))
-            return response
-        with self._slots.slot(), self._flying() as used:
-            response = _whole(_complete(lm, request))
-            counts = _counts(response)
-            self._run.keep_reply(
-                ledger.item, ledger.stage, key, nth, model=lm.model, counts=counts, response=response_to_dict(response)
-            )
-            used.append(usage_of([(lm.model, counts)]))
-        ledger.add(lm.model, counts)
-        return response
+        call = Call(ledger.item, ledger.stage, key, ledger.nth(key))
+        kept = self._run.reply(call)
+        if kept is None and self._outbox is not None:
+            self._outbox.ask(call, lm, request)
+        if kept is None:
+            with self._slots.slot(), self._flying() as used:
+                kept = kept_reply(lm.model, _complete(lm, request))
+                self._run.keep_reply(call, kept)
+                used.append(usage_of([(lm.model, kept.counts)]))
+        ledger.add(lm.model, kept.counts)
+        return response_from_dict(kept.response)
 
     @contextmanager
     def _flying(self) -> Iterator[list[Usage]]:
@@ -173,10 +214,13 @@ class Journal:
                     self._spent = _sum(self._spent, one)
                 self._changed.notify_all()
 
-    def _check(self) -> None:
+    def _check(self, calls: int = 1) -> None:
         spent = self._spent
-        if self._max_calls is not None and spent.calls >= self._max_calls:
-            self.stopped = self.stopped or f"The limit of {self._max_calls} calls (--max-calls) is reached."
+        if self._max_calls is not None and spent.calls + calls > self._max_calls:
+            why = f"The limit of {self._max_calls} calls (--max-calls) is reached."
+            # Of a batch, none are made.
+            more = f" {spent.calls} were made, and the next batch has {calls}." if calls > 1 else ""
+            self.stopped = self.stopped or why + more
         if self._max_cost is not None and (spent.cost_usd or 0.0) >= self._max_cost:
             self.stopped = self.stopped or f"The limit of ${self._max_cost:g} (--max-cost) is reached."
         if self.stopped is not None:
@@ -212,6 +256,12 @@ def _complete(lm: Any, request: Any) -> Any:
     # The call is counted where it began, not here as well.
     with dspy.context(usage_tracker=None, disable_history=True):
         return lm(request)
+
+
+def kept_reply(model: str, response: Any, *, batch: bool = False) -> KeptReply:
+    """A model's reply as it is kept; `batch` where it was had at the price of a batch."""
+    whole = _whole(response)
+    return KeptReply(model, {**_counts(whole), **({"batch": True} if batch else {})}, response_to_dict(whole))
 
 
 def _whole(response: Any) -> Any:

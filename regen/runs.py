@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from regen.errors import InputError, RegenError
 from regen.types import Record, Usage
@@ -39,6 +39,13 @@ CREATE INDEX calls_of ON calls (item, stage, request, nth);
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, began TEXT NOT NULL, ended TEXT, how TEXT, regen TEXT NOT NULL, git TEXT
 );
+"""
+# Made whenever a run is begun: those of before have it not. A batch that has not ended has calls under way.
+_BATCHES = """
+CREATE TABLE IF NOT EXISTS batches (
+    number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, endpoint TEXT NOT NULL, model TEXT NOT NULL,
+    calls TEXT NOT NULL, provider_id TEXT, status TEXT, ended TEXT
+)
 """
 # Differences between two configurations that one sentence names at most.
 _NAMED = 4
@@ -66,6 +73,37 @@ class Session(Record):
     how: str | None
     regen: str
     git: str | None
+
+
+class Call(NamedTuple):
+    """One model call of a stage: the `nth` with this request in it."""
+
+    item: str
+    stage: str
+    request: str
+    nth: int
+
+
+class KeptReply(NamedTuple):
+    """What a call led to."""
+
+    model: str
+    counts: Mapping[str, Any]
+    response: Mapping[str, Any]
+
+
+class Batch(Record):
+    """Calls that were sent to a provider together, or were about to be.
+
+    `key` is ours, `provider_id` the provider's own, which is not known before the provider has answered.
+    """
+
+    number: int
+    key: str
+    endpoint: str
+    model: str
+    calls: list[Call]
+    provider_id: str | None
 
 
 class ItemChange(Record):
@@ -251,32 +289,58 @@ class Run:
             )
             db.execute("DELETE FROM failures")
 
-    def reply(self, item: str, stage: str, request: str, nth: int) -> dict[str, Any] | None:
-        """The kept reply to a call: the `nth` with this request in this stage."""
+    def reply(self, call: Call) -> KeptReply | None:
+        """The kept reply to a call."""
         rows = self._all(
-            "SELECT response FROM calls WHERE item = ? AND stage = ? AND request = ? AND nth = ?"
+            "SELECT model, counts, response FROM calls WHERE item = ? AND stage = ? AND request = ? AND nth = ?"
             " AND response IS NOT NULL",
-            (item, stage, request, nth),
+            call,
         )
-        return json.loads(rows[0][0]) if rows else None
+        return KeptReply(rows[0][0], json.loads(rows[0][1]), json.loads(rows[0][2])) if rows else None
 
-    def keep_reply(
-        self,
-        item: str,
-        stage: str,
-        request: str,
-        nth: int,
-        *,
-        model: str,
-        counts: Mapping[str, Any],
-        response: Mapping[str, Any],
-    ) -> None:
+    def keep_reply(self, call: Call, reply: KeptReply) -> None:
         """Keeps the reply to a call, and what it cost; on disk when it returns."""
         with self._transaction() as db:
-            db.execute(
-                "INSERT INTO calls (item, stage, request, nth, model, counts, response) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (item, stage, request, nth, model, _json(counts), _json(response)),
+            _insert(db, call, reply)
+
+    def batches(self) -> list[Batch]:
+        """The batches whose calls are under way, in the order in which they were made."""
+        names = "number, key, endpoint, model, calls, provider_id"
+        return [
+            Batch(number=number, key=key, endpoint=endpoint, model=model, calls=json.loads(calls), provider_id=name)
+            for number, key, endpoint, model, calls, name in self._all(
+                f"SELECT {names} FROM batches WHERE ended IS NULL ORDER BY number"
             )
+        ]
+
+    def begin_batch(self, key: str, endpoint: str, model: str, calls: Sequence[Call]) -> None:
+        """Notes a batch that is about to be made of some calls."""
+        with self._transaction() as db:
+            db.execute(
+                "INSERT INTO batches (key, endpoint, model, calls) VALUES (?, ?, ?, ?)",
+                (key, endpoint, model, _json(calls)),
+            )
+
+    def name_batch(self, key: str, provider_id: str) -> None:
+        """Notes by which id the provider knows a batch."""
+        with self._transaction() as db:
+            db.execute("UPDATE batches SET provider_id = ? WHERE key = ?", (provider_id, key))
+
+    def forget_batch(self, key: str) -> None:
+        """Forgets a batch that the provider never made."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM batches WHERE key = ?", (key,))
+
+    def end_batch(self, key: str, status: str, replies: Mapping[Call, KeptReply]) -> None:
+        """Notes that no further reply will come of a batch, and keeps those that came; all or nothing of it."""
+        with self._transaction() as db:
+            for call, reply in replies.items():
+                _insert(db, call, reply)
+            db.execute("UPDATE batches SET status = ?, ended = ? WHERE key = ?", (status, _now(), key))
+
+    def batched(self) -> int:
+        """How many calls came of batches."""
+        return int(self._all("SELECT count(*) FROM calls WHERE json_extract(counts, '$.batch')")[0][0])
 
     @contextmanager
     def session(self) -> Iterator[Callable[[str], None]]:
@@ -320,6 +384,8 @@ class Run:
                 )
             if list(self.items()) != [item for item, _ in items]:
                 raise InputError(f"The run in {self.folder} has other items: name another folder with --run.")
+        with self._transaction() as db:
+            db.execute(_BATCHES)
         record = {"name": name, "began": self._value("began"), "config": config}
         (self.folder / "config.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
@@ -420,6 +486,13 @@ def git_version() -> str | None:
         return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip() or None
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def _insert(db: sqlite3.Connection, call: Call, reply: KeptReply) -> None:
+    db.execute(
+        "INSERT INTO calls (item, stage, request, nth, model, counts, response) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (*call, reply.model, _json(reply.counts), _json(reply.response)),
+    )
 
 
 def _said(value: Any) -> str:
