@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.journal import Journal, Ledger, Stopped
 from regen.models.failures import expected, translate
+from regen.parallel import Awaited
 from regen.runs import Run
 
 # So many items in a row that a provider failed mean that it is down: to go on would fail all the others too.
@@ -45,9 +46,16 @@ class Board(Protocol):
         """An item was finished, or failed."""
         ...
 
+    def batch(self, number: int, done: int, total: int) -> None:
+        """Of the requests of a batch, counted from 1, so many are done."""
+        ...
+
 
 def work_through(run: Run, journal: Journal, stages: Sequence[Stage], board: Board, *, at_once: int) -> None:
     """Does what is left of a run.
+
+    Where the calls go in batches, all items are gone through until each waits for a reply; once the replies of all are
+    there, they are gone through again.
 
     Args:
         run: Its items, and what is finished of them.
@@ -59,15 +67,22 @@ def work_through(run: Run, journal: Journal, stages: Sequence[Stage], board: Boa
     Raises:
         RegenError: at once where its exit code is that of a wrong setting or credential (a `ConfigurationError`, or
             a search whose key was refused), since no other item would fare better.
-        ProviderError: the provider failed ten items in a row.
+        ProviderError: the provider failed ten items in a row, or a batch.
         KeyboardInterrupt: Ctrl-C; the calls in flight are kept, unless it comes again.
     """
     worker = _Worker(run, journal, stages, board)
-    todo = list(run.items().items())
+    journal.fetch(board.batch)
+    _go_through(worker, journal, at_once)
+    while journal.send():
+        journal.fetch(board.batch)
+        _go_through(worker, journal, at_once)
+
+
+def _go_through(worker: _Worker, journal: Journal, at_once: int) -> None:
     error: BaseException | None = None
     pool = ThreadPoolExecutor(max_workers=max(1, at_once), thread_name_prefix="items")
     try:
-        futures = [pool.submit(contextvars.copy_context().run, worker.item, name, data) for name, data in todo]
+        futures = [pool.submit(contextvars.copy_context().run, worker.item, name, data) for name, data in worker.left()]
         try:
             error = _first_error(futures)
         except KeyboardInterrupt as interrupt:
@@ -97,17 +112,29 @@ def _first_error(futures: Sequence[Future[None]]) -> BaseException | None:
 class _Worker:
     def __init__(self, run: Run, journal: Journal, stages: Sequence[Stage], board: Board) -> None:
         self._run, self._journal, self._stages, self._board = run, journal, stages, board
-        self._done, self._failed = run.finished(), run.failures()
+        self._items, finished, failures = run.items(), run.finished(), run.failures()
+        self._done = {
+            name: {stage: kept.data for stage, kept in finished.get(name, {}).items()} for name in self._items
+        }
+        self._failed = {name: set(failures.get(name, {})) for name in self._items}
         self._in_a_row = 0
         self._lock = threading.Lock()
 
+    def left(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """The items that have a stage which is neither done nor failed."""
+        names = {stage.name for stage in self._stages}
+        return [item for item in self._items.items() if names - set(self._done[item[0]]) - self._failed[item[0]]]
+
     def item(self, name: str, data: Mapping[str, Any]) -> None:
-        """Does the stages of one item that are not done yet."""
-        done = {stage: kept.data for stage, kept in self._done.get(name, {}).items()}
-        failed = set(self._failed.get(name, {}))
+        """Does the stages of one item that are not done yet, as far as the replies to their calls are there."""
+        done, failed = self._done[name], self._failed[name]
+        awaited: set[str] = set()
         errors: list[RegenError] = []
         for stage in self._stages:
             if stage.name in done or stage.name in failed:
+                continue
+            if not awaited.isdisjoint(stage.needs):
+                awaited.add(stage.name)
                 continue
             if not set(stage.needs) <= set(done):
                 failed.add(stage.name)
@@ -118,6 +145,8 @@ class _Worker:
                 with self._journal.stage(name, stage.name) as ledger:
                     found = stage.work(data, done, ledger)
                     self._run.keep(name, stage.name, found, ledger.usage())
+            except Awaited:
+                awaited.add(stage.name)
             except expected() as error:
                 cause = translate(error)
                 if cause.exit_code == ConfigurationError.exit_code:
@@ -129,8 +158,10 @@ class _Worker:
             else:
                 done[stage.name] = dict(found)
                 self._board.stage(stage.name, time.monotonic() - began)
-        self._board.item()
-        self._count(errors)
+        if not awaited:
+            self._board.item()
+        if errors or not awaited:
+            self._count(errors)
 
     def _count(self, errors: Sequence[RegenError]) -> None:
         with self._lock:

@@ -89,6 +89,11 @@ class RunBoard:
             self._done += 1
             self._say()
 
+    def batch(self, number: int, done: int, total: int) -> None:
+        """See `regen.runner.Board`."""
+        with self._lock:
+            self._say(f"batch {number}: {done:,} of {total:,} requests done")
+
     @contextmanager
     def live(self) -> Iterator[None]:
         """While inside, the bar is shown; afterwards nothing of it is left."""
@@ -99,10 +104,11 @@ class RunBoard:
         with self._progress:
             yield
 
-    def _say(self) -> None:
+    def _say(self, rest: str | None = None) -> None:
         now = time.monotonic()
         left = self._remaining.seconds(now - self._began)
-        words = f"{spent_words(self._spent())}, " + ("time left not known yet" if left is None else time_left(left))
+        rest = rest or ("time left not known yet" if left is None else time_left(left))
+        words = f"{spent_words(self._spent())}, {rest}"
         self._progress.update(self._task, completed=min(self._done, self._total), words=words)
         if not self._quiet and not self._shown and now - self._said > _SAY_SECONDS:
             self._said = now
