@@ -55,6 +55,15 @@ MaxCalls = Annotated[
         rich_help_panel=_RUN,
     ),
 ]
+Batch = Annotated[
+    bool,
+    typer.Option(
+        "--batch",
+        help="Send the calls through the endpoint's Batch API: for about half the price, and each round of them may "
+        "take up to 24 hours. A run may change between both ways.",
+        rich_help_panel=_RUN,
+    ),
+]
 Concurrency = Annotated[
     int | None,
     typer.Option(

@@ -137,6 +137,8 @@ class Evaluation:
         if not result.initial_report.judged:
             # An answer that could not be checked says nothing about checking: it counts as failed.
             raise ProviderError(f"{result.initial_report.unjudged[0].cause}.")
+        # The program does not know which of its calls came at the price of a batch.
+        used = result.usage.model_copy(update={"cost_usd": ledger.usage().cost_usd})
         assert result.initial_answer.choice is not None and result.answer.choice is not None
         return {
             "order": order,
@@ -144,7 +146,7 @@ class Evaluation:
             "choice": order[result.answer.choice],
             "first_usage": (first or [ledger.usage()])[0].model_dump(),
             # The documents are those of the retrieval, or the item's own.
-            "result": result.model_dump(mode="json", exclude={"documents"}),
+            "result": result.model_copy(update={"usage": used}).model_dump(mode="json", exclude={"documents"}),
         }
 
     def _choose(self, predictor: Any, item: ChoiceItem, order: list[int], inputs: dict[str, Any]) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from rich.text import Text
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import LimitError, ProviderError, RegenError
+from regen.errors import InputError, LimitError, ProviderError, RegenError
 from regen.fence import printable
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Plan:
     refused: Callable[[str], bool] | None = None
     run: Path | None = None
     both_orders: bool = False
+    batch: bool = False
     max_calls: int | None = None
     max_cost: float | None = None
     retry_failed: bool = False
@@ -70,13 +71,15 @@ def evaluate(plan: Plan) -> None:
     """Goes through a run, or what is left of it, and shows its figures.
 
     Raises:
-        InputError: the run's folder belongs to another run.
-        ConfigurationError: a model or a search cannot be had.
-        ProviderError: the model failed ten items in a row.
+        InputError: the run's folder belongs to another run, or one that waits for batches.
+        ConfigurationError: a model or a search cannot be had, or a model not in batches.
+        ProviderError: the model failed ten items in a row, or a batch.
         KeyboardInterrupt: Ctrl-C, once what was paid for is kept and the report written.
         typer.Exit: with 4 where a provider failed items, with 5 where a limit ended the run.
     """
     check(plan.settings, "answer", "judge")
+    if plan.batch:
+        _check_batches(plan.settings)
     settings, steps = plan.settings, Steps(quiet=plan.quiet)
     search = None
     if plan.searches:
@@ -89,6 +92,7 @@ def evaluate(plan: Plan) -> None:
 
         from eval_truthfulqa.runner import Evaluation
         from regen.journal import Journal
+        from regen.outbox import Outbox
         from regen.program import Regen, default_judge
         from regen.runs import Run
 
@@ -125,9 +129,17 @@ def evaluate(plan: Plan) -> None:
     folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     items = [(item.id, item.model_dump(mode="json")) for item in plan.items]
     with Run.begin(folder, plan.name, config, items) as run:
+        if run.batches() and not plan.batch:
+            raise InputError(f"The run in {folder} waits for {_batches(run)}: give --batch as well, to fetch it.")
         if plan.retry_failed:
             run.forget_failures()
-        journal = Journal(run, concurrency=settings.concurrency, max_calls=plan.max_calls, max_cost=plan.max_cost)
+        journal = Journal(
+            run,
+            concurrency=settings.concurrency,
+            max_calls=plan.max_calls,
+            max_cost=plan.max_cost,
+            outbox=Outbox(run, retries=settings.retries) if plan.batch else None,
+        )
         kept_lm = journal.lm(judge_lm) if judge_lm is not None else None
         with dspy.context(lm=journal.lm(lm)), run.session() as end:
             results = _work(plan, run, journal, evaluation, end)
@@ -165,7 +177,8 @@ def _work(plan: Plan, run: Run, journal: Any, evaluation: Any, end: Any) -> Resu
         known = gives_logprobs(dspy.settings.lm)
         order = [] if known is False and plan.both_orders else [_BOTH_ORDERS if known else _ONE_ORDER]
         done = complete(run, stages)
-        found = results_of(run, plan.asked, complete=done, stopped=stopped, notes=[*plan.notes, *order])
+        notes = [*plan.notes, *order, *_batch_note(run)]
+        found = results_of(run, plan.asked, complete=done, stopped=stopped, notes=notes)
         report.write(run, found)
         if not done:
             end(stopped or "It stopped.")
@@ -173,7 +186,37 @@ def _work(plan: Plan, run: Run, journal: Any, evaluation: Any, end: Any) -> Resu
                 f"{found.n} of {found.of} items were asked; what was paid for is kept in {run.folder}. Give the same "
                 f"command with --run {run.folder} to go on."
             )
+            if run.batches():
+                complain(f"The provider goes on with {_batches(run)}, which that command fetches.")
     return found
+
+
+def _check_batches(settings: Settings) -> None:
+    """Raises ConfigurationError where a model cannot be asked in batches, before it is fetched."""
+    from regen.models import choose
+    from regen.models.batch_api import unfit
+
+    for role in ("answer", "judge") if settings.judge_model else ("answer",):
+        choice = choose(settings, role)
+        if choice.kind != "openai-compatible":
+            raise unfit(choice.model)
+
+
+def _batches(run: Run) -> str:
+    """The batches under way, in words."""
+    under_way = run.batches()
+    calls = sum(len(batch.calls) for batch in under_way)
+    return f"a batch of {calls:,} calls" if len(under_way) == 1 else f"{len(under_way)} batches of {calls:,} calls"
+
+
+def _batch_note(run: Run) -> list[str]:
+    count, calls = run.batched(), run.usage().calls
+    if not count:
+        return []
+    return [
+        f"{count:,} of {calls:,} calls went through the provider's Batch API, and are counted at its price. The time "
+        "that they took is not counted."
+    ]
 
 
 def _left(run: Run, names: Sequence[str]) -> Counter[str]:
