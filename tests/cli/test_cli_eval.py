@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from regen.types import Document
 from search.base import SearchResults
 
 sys.path.append(str(Path(__file__).parents[1] / "evals"))
+from fake_batches import KEY, BatchServer
 
 HOSTILE = '<script src="https://evil.example/x.js">alert(1)</script> | [x](javascript:alert(1)) ![i](https://evil.example/i.png)'
 
@@ -306,3 +308,77 @@ def test_a_folder_without_a_run_is_told(cli: Any, tmp_path: Path) -> None:
     (tmp_path / "odd" / "run.sqlite").write_text("not a database, but long enough to be taken for one" * 40)
     ended = cli("runs", "show", "odd")
     assert (ended.code, "cannot be used as a run" in ended.err) == (2, True)
+
+
+@pytest.fixture
+def server(data: Path, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
+    """An endpoint with a Batch API, whose model says what the fake one says; no time passes while it works."""
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        return model.completion("\n\n".join(str(message["content"]) for message in body["messages"]))
+
+    fake = BatchServer(reply)
+    monkeypatch.setenv("REGEN_API_BASE", fake.url)
+    monkeypatch.setenv("REGEN_API_KEY", KEY)
+    monkeypatch.setattr("regen.outbox.time.sleep", lambda _: None)
+    yield fake
+    fake.close()
+    assert fake.wrong == []
+
+
+def test_choices_in_batches(cli: Any, data: Path, server: BatchServer) -> None:
+    ended = run_choices(cli, data, "--json", "--batch")
+    assert ended.code == 0, ended.err
+    assert ended.json["accuracy"] == {"closed": 0.25, "rag": 0.25, "control": 0.25, "regenerated": 0.75}
+    assert (server.direct, len(server.batches), len(server.sent)) == (0, 3, 56)
+    note = "56 of 56 calls went through the provider's Batch API, and are counted at its price."
+    assert any(one.startswith(note) for one in ended.json["notes"])
+    assert note in Path("r/report.md").read_text()
+    assert ended.json["config"] == json.loads(Path("r/config.json").read_text())["config"]
+    assert "batch" not in ended.json["config"]
+
+
+def test_ctrl_c_leaves_a_batch_that_the_same_command_fetches(
+    cli: Any, data: Path, server: BatchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("regen.outbox.time.sleep", interrupt)
+        ended = run_choices(cli, data, "--batch")
+    assert ended.code == 130
+    assert "with --run r to go on" in ended.err
+    assert "The provider goes on with a batch of 24 calls, which that command fetches." in ended.err
+    refused = run_choices(cli, data)
+    assert refused.code == 2
+    assert "The run in r waits for a batch of 24 calls: give --batch as well, to fetch it." in refused.err
+    assert run_choices(cli, data, "--batch").code == 0
+    assert len(server.sent) == 56
+
+
+def test_a_limit_that_the_next_batch_would_break_ends_with_5(cli: Any, data: Path, server: BatchServer) -> None:
+    ended = run_choices(cli, data, "--batch", "--max-calls", "20")
+    assert ended.code == 5
+    assert "The limit of 20 calls (--max-calls) is reached. 0 were made, and the next batch has 24." in ended.err
+    assert server.sent == []
+
+
+def test_an_endpoint_without_the_batch_api_ends_with_3(cli: Any, data: Path, server: BatchServer) -> None:
+    server.absent = {"files"}
+    ended = run_choices(cli, data, "--batch")
+    assert (ended.code, "has no Batch API: leave --batch out" in ended.err) == (3, True)
+
+
+@pytest.mark.parametrize(("option", "name"), [("--model", "embedded"), ("--judge-model", "anthropic/claude-x")])
+def test_a_model_that_takes_no_batches_ends_with_3_before_anything_is_loaded(
+    cli: Any, data: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
+) -> None:
+    monkeypatch.delenv("REGEN_API_BASE")
+    monkeypatch.setenv("REGEN_MODEL", "openai/gpt-4.1-mini")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    ended = run_choices(cli, data, "--batch", option, name)
+    assert ended.code == 3
+    assert f"{name.partition('/')[0]}/" in ended.err and "cannot be asked in batches" in ended.err
+    assert not Path("r").exists()

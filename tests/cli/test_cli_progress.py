@@ -43,5 +43,17 @@ def test_a_long_run_tells_how_far_it_is_where_there_is_no_terminal(
     assert "4 of 10 items done, 3 calls, 1,200 tokens, $0.2500, about 3 min left" in said
 
 
+def test_a_batch_tells_how_many_of_its_requests_are_done(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("regen.cli.progress.time.monotonic", lambda: now[0])
+    board = RunBoard(790, 0, {"rag": 790}, lambda: Usage(calls=3, prompt_tokens=1200))
+    with board.live():
+        now[0] = 40.0
+        board.batch(2, 310, 1580)
+    assert "0 of 790 items done, 3 calls, 1,200 tokens, batch 2: 310 of 1,580 requests done" in capsys.readouterr().err
+
+
 def test_a_price_that_is_not_known_is_not_said_to_be_nothing() -> None:
     assert spent_words(Usage(calls=2, prompt_tokens=10, completion_tokens=5)) == "2 calls, 15 tokens"

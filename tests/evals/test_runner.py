@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
 import typer
-from worlds import Hasty, Quiet, item
+from worlds import ITEMS, Bench, figures, item
 
 from eval_truthfulqa import metrics
-from eval_truthfulqa.items import ChoiceItem
-from eval_truthfulqa.metrics import SETTINGS, Row
+from eval_truthfulqa.metrics import SETTINGS
 from eval_truthfulqa.results import results
-from eval_truthfulqa.runner import Evaluation, complete, in_order, rows, shown_order
+from eval_truthfulqa.runner import complete, in_order, shown_order
 from eval_truthfulqa.session import Plan, _end
-from regen import Regen
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.journal import Journal
 from regen.runner import Stage, work_through
@@ -29,61 +27,10 @@ from regen.settings import load
 from regen.types import Document, Usage
 from search.base import SearchError, SearchResults
 
-ITEMS = [item(number) for number in range(1, 7)]
-
-
-class Bench:
-    """Runs evaluations in one folder with one model."""
-
-    def __init__(self, folder: Path, make_lm: Callable[..., Any]) -> None:
-        self.folder, self.model, self.board = folder, Hasty(), Quiet()
-        self.make_lm, self.lm, self.journal = make_lm, make_lm(self.model), None
-
-    def run(
-        self,
-        items: Sequence[ChoiceItem] = ITEMS,
-        *,
-        config: dict[str, Any] | None = None,
-        settings: Sequence[Any] = SETTINGS,
-        search: Any = None,
-        retry: bool = False,
-        both_orders: bool = False,
-        exclude: Sequence[str] = (),
-        **limits: Any,
-    ) -> list[Row]:
-        data = [(one.id, one.model_dump(mode="json")) for one in items]
-        with Run.begin(self.folder, "choices", config or {}, data) as run:
-            if retry:
-                run.forget_failures()
-            self.journal = Journal(run, concurrency=4, **limits)
-            with dspy.context(lm=self.journal.lm(self.lm)):
-                evaluation = Evaluation(
-                    settings,
-                    lambda: Regen(judge="contrast", shuffle=False),
-                    search=search,
-                    exclude=exclude,
-                    both_orders=both_orders,
-                )
-                stages = evaluation.stages()
-                work_through(run, self.journal, stages, self.board, at_once=3)
-                self.complete = complete(run, stages)
-                self.spent = run.usage()
-            return rows(run, settings)
-
 
 @pytest.fixture
 def bench(tmp_path: Path, scripted_lm: Callable[..., Any]) -> Bench:
     return Bench(tmp_path / "run", scripted_lm)
-
-
-def figures(found: Sequence[Row]) -> list[Row]:
-    """The rows without the seconds, which no two runs share."""
-    return [
-        row.model_copy(
-            update={"usage": {name: used.model_copy(update={"seconds": 0.0}) for name, used in row.usage.items()}}
-        )
-        for row in found
-    ]
 
 
 def test_each_setting_is_asked_and_regenerated_begins_with_the_answer_of_rag(bench: Bench) -> None:
@@ -148,7 +95,7 @@ sys.path[:0] = [sys.argv[1], os.path.dirname(sys.argv[1])]
 from pathlib import Path
 import dspy
 from scripted import ScriptedEngine
-from test_runner import Bench
+from worlds import Bench
 
 def make_lm(script):
     return dspy.LM("scripted/x", engine=ScriptedEngine(script), cache=False, num_retries=0)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+import dspy
 from scripted import system_text
 
 from eval_truthfulqa.items import ChoiceItem
+from eval_truthfulqa.metrics import SETTINGS, Row
+from eval_truthfulqa.runner import Evaluation, complete, rows
+from regen import Regen
 from regen.errors import ProviderError
+from regen.journal import Journal
+from regen.outbox import Outbox
+from regen.runner import work_through
+from regen.runs import Run
 from regen.types import Document
 
 _OPTION = re.compile(r"^([A-Z]): (.*)$", re.MULTILINE)
@@ -61,9 +71,69 @@ class Quiet:
     def __init__(self) -> None:
         self.stages: list[str] = []
         self.items = 0
+        self.batches: list[tuple[int, int, int]] = []
 
     def stage(self, name: str, seconds: float | None) -> None:
         self.stages.append(name)
 
     def item(self) -> None:
         self.items += 1
+
+    def batch(self, number: int, done: int, total: int) -> None:
+        self.batches.append((number, done, total))
+
+
+ITEMS = [item(number) for number in range(1, 7)]
+
+
+class Bench:
+    """Runs evaluations in one folder with one model."""
+
+    def __init__(self, folder: Path, make_lm: Callable[..., Any]) -> None:
+        self.folder, self.model, self.board = folder, Hasty(), Quiet()
+        self.make_lm, self.lm, self.journal = make_lm, make_lm(self.model), None
+
+    def run(
+        self,
+        items: Sequence[ChoiceItem] = ITEMS,
+        *,
+        config: dict[str, Any] | None = None,
+        settings: Sequence[Any] = SETTINGS,
+        search: Any = None,
+        retry: bool = False,
+        both_orders: bool = False,
+        exclude: Sequence[str] = (),
+        batch: bool = False,
+        judge_lm: Any = None,
+        **limits: Any,
+    ) -> list[Row]:
+        data = [(one.id, one.model_dump(mode="json")) for one in items]
+        with Run.begin(self.folder, "choices", config or {}, data) as run:
+            if retry:
+                run.forget_failures()
+            outbox = Outbox(run, retries=2) if batch else None
+            self.journal = Journal(run, concurrency=4, outbox=outbox, **limits)
+            judge_lm = self.journal.lm(judge_lm) if judge_lm is not None else None
+            with dspy.context(lm=self.journal.lm(self.lm)):
+                evaluation = Evaluation(
+                    settings,
+                    lambda: Regen(judge="contrast", shuffle=False, judge_lm=judge_lm),
+                    search=search,
+                    exclude=exclude,
+                    both_orders=both_orders,
+                )
+                stages = evaluation.stages()
+                work_through(run, self.journal, stages, self.board, at_once=3)
+                self.complete = complete(run, stages)
+                self.spent = run.usage()
+            return rows(run, settings)
+
+
+def figures(found: Sequence[Row]) -> list[Row]:
+    """The rows without the seconds, which no two runs share."""
+    return [
+        row.model_copy(
+            update={"usage": {name: used.model_copy(update={"seconds": 0.0}) for name, used in row.usage.items()}}
+        )
+        for row in found
+    ]
