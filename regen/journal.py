@@ -60,6 +60,11 @@ class Ledger:
             self._seen[request] += 1
             return self._seen[request] - 1
 
+    def forget(self, request: str) -> None:
+        """Has a call that failed not have gone before: the next one with its request is it, tried again."""
+        with self._lock:
+            self._seen[request] -= 1
+
     def add(self, model: str, counts: Mapping[str, Any]) -> None:
         """Counts a call."""
         with self._lock:
@@ -188,7 +193,11 @@ class Journal:
             self._outbox.ask(call, lm, request)
         if kept is None:
             with self._slots.slot(), self._flying() as used:
-                kept = kept_reply(lm.model, _complete(lm, request))
+                try:
+                    kept = kept_reply(lm.model, _complete(lm, request))
+                except BaseException:
+                    ledger.forget(key)
+                    raise
                 self._run.keep_reply(call, kept)
                 used.append(usage_of([(lm.model, kept.counts)]))
         ledger.add(lm.model, kept.counts)
