@@ -12,6 +12,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from regen.errors import InputError, ProviderError, RegenError
@@ -46,6 +47,8 @@ class Outbox:
         self._run, self._retries = run, retries
         self._apis: dict[tuple[str, str], BatchAPI] = {}
         self._wanted: dict[tuple[str, str], dict[Call, str]] = {}
+        # How many requests a batch may have, where the provider refused more.
+        self._most: dict[tuple[str, str], int] = {}
         self._tries: Counter[Call] = Counter()
         self._failed: dict[Call, Exception] = {}
         self._lock = threading.Lock()
@@ -82,7 +85,7 @@ class Outbox:
         raise Awaited
 
     def send(self) -> None:
-        """Sends what is noted, each model's calls by themselves.
+        """Sends what is noted, each model's calls by themselves; a part, where all of them are too much at a time.
 
         Raises:
             RegenError: it was refused; nothing of it is under way.
@@ -91,7 +94,8 @@ class Outbox:
         with self._lock:
             wanted, self._wanted = self._wanted, {}
         for place, calls in wanted.items():
-            for part in _parts(calls):
+            most = self._most.get(place)
+            for part in islice(_parts(calls, most or batch_api.MOST_REQUESTS), 1 if most else None):
                 self._send(place, part)
 
     def _send(self, place: tuple[str, str], calls: Mapping[Call, str]) -> None:
@@ -128,10 +132,17 @@ class Outbox:
             self._keep(batch, api, _ended(batch, api, provider_id, tell))
 
     def _keep(self, batch: Batch, api: BatchAPI, state: State) -> None:
+        if state.status == "failed":
+            self._run.end_batch(batch.key, state.status, {})
+            if not api.is_too_much(state) or len(batch.calls) == 1:
+                raise api.refusal(state)
+            place = (batch.endpoint, batch.model)
+            self._most[place] = min(len(batch.calls) // 2, self._most.get(place, batch_api.MOST_REQUESTS))
+            return
         found = api.replies(state)
         replies = {}
-        for place, call in enumerate(batch.calls):
-            outcome = found[place] if place in found else api.missing(state.status)
+        for line, call in enumerate(batch.calls):
+            outcome = found[line] if line in found else api.missing(state.status)
             if isinstance(outcome, Exception):
                 self._tries[call] += 1
                 if not batch_api.passes(outcome) or self._tries[call] > self._retries:
@@ -139,8 +150,6 @@ class Outbox:
             else:
                 replies[call] = kept_reply(batch.model, outcome, batch=True)
         self._run.end_batch(batch.key, state.status, replies)
-        if state.status == "failed":
-            raise api.refusal(state)
         if state.status == "cancelled":
             raise ProviderError(
                 f"The batch {state.id} was cancelled at {api.address}: what it had done is kept, and the rest is asked "
@@ -164,12 +173,12 @@ def _place(lm: Any) -> tuple[str, str]:
     return without_credentials(lm.engine.base_url), lm.model
 
 
-def _parts(calls: Mapping[Call, str]) -> Iterator[dict[Call, str]]:
-    """Calls in as many parts as the limits on a batch need."""
+def _parts(calls: Mapping[Call, str], most: int) -> Iterator[dict[Call, str]]:
+    """Calls in as many parts as the limits on a batch need, one of them `most` calls."""
     part: dict[Call, str] = {}
     size = 0
     for call, body in calls.items():
-        if part and (len(part) == batch_api.MOST_REQUESTS or size + len(body) + _ENVELOPE > batch_api.MOST_BYTES):
+        if part and (len(part) == most or size + len(body) + _ENVELOPE > batch_api.MOST_BYTES):
             yield part
             part, size = {}, 0
         part[call] = body

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from regen.errors import ConfigurationError, ProviderError, RegenError
 from regen.models import wire
@@ -24,7 +24,7 @@ Out = TypeVar("Out")
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200_000_000
-_PATH = "/v1/chat/completions"
+_PATH: Final = "/v1/chat/completions"
 # Under this name, a batch's metadata hold our own key of it.
 _KEY = "regen_batch"
 # So many failures in a row to tell how a batch goes along mean that the endpoint is away: some ten minutes.
@@ -91,19 +91,26 @@ class BatchAPI:
         found: dict[int, Any] = {}
         for file in (batch.output_file_id, batch.error_file_id):
             if file:
-                content = self._ask(lambda client, _, file=file: client.files.content(file).content, batch=batch.id)
                 # Not `splitlines`: other line ends are text.
-                found |= dict(self._outcome(line) for line in content.split(b"\n") if line.strip())
+                lines = self._content(batch.id, file).split(b"\n")
+                found |= dict(self._outcome(line) for line in lines if line.strip())
         return found
+
+    def _content(self, batch_id: str, file: str) -> bytes:
+        return self._ask(lambda client, _: client.files.content(file).content, retries=_LOOKS, batch=batch_id)
+
+    def is_too_much(self, batch: Batch) -> bool:
+        """Whether a batch was refused because its tokens, with those that wait already, are more than may wait."""
+        return any(error.code == "token_limit_exceeded" for error in (batch.errors and batch.errors.data) or [])
 
     def refusal(self, batch: Batch) -> RegenError:
         """Why a batch was refused as a whole."""
         errors = (batch.errors and batch.errors.data) or []
         first = errors[0] if errors else None
         said = (first and first.message) or "it does not say why"
-        line = f" in line {first.line}" if first and first.line else ""
+        line = f" in its line {first.line}" if first and first.line else ""
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        body = {"error": {"message": f"batch {batch.id} is wrong{line}: {said}{more}", "code": first and first.code}}
+        body = {"error": {"message": f"batch {batch.id} failed{line}: {said}{more}", "code": first and first.code}}
         return self._translated(self._status_error(400, body))
 
     def _outcome(self, line: bytes) -> tuple[int, Any]:

@@ -43,6 +43,8 @@ class BatchServer:
         self.cancels = False
         self.refuses: list[dict[str, Any]] = []
         """Errors with which every batch is refused."""
+        self.most_waiting: int | None = None
+        """How many requests may wait at the same time."""
         self.absent: set[str] = set()
         """First parts of paths that are not there."""
         self.broken: list[tuple[str, int]] = []
@@ -175,6 +177,10 @@ class BatchServer:
     def check(self, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What is wrong with the lines of a batch."""
         found = []
+        under_way = [batch for batch in self.batches.values() if batch["status"] in WAY[:-1] and not batch["errors"]]
+        waiting = sum(len(self.files[batch["input_file_id"]][1].splitlines()) for batch in under_way) + len(lines)
+        if self.most_waiting is not None and waiting > self.most_waiting:
+            return [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached.", "line": None}]
         if len({line["body"]["model"] for line in lines}) != 1:
             found.append({"code": "mismatched_model", "message": "A batch has one model.", "line": 1})
         if len({line["custom_id"] for line in lines}) != len(lines):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -263,19 +264,59 @@ def test_ten_items_in_a_row_that_fail_end_the_run(bench: Served, server: BatchSe
 @pytest.mark.parametrize(
     ("code", "kind", "said"),
     [
-        ("token_limit_exceeded", ProviderError, "batch batch_1 is wrong in line 3: Too many tokens"),
+        ("billing_hard_limit_reached", ProviderError, r"batch batch_1 failed in its line 3: It cannot be\."),
         ("model_not_found", ConfigurationError, "has no model openai/served"),
     ],
 )
 def test_a_batch_that_is_refused_ends_the_run_with_the_cause(
     bench: Served, server: BatchServer, code: str, kind: type[Exception], said: str
 ) -> None:
-    server.refuses = [{"code": code, "message": "Too many tokens.", "line": 3, "param": None}, {"code": code}]
+    server.refuses = [{"code": code, "message": "It cannot be.", "line": 3, "param": None}, {"code": code}]
     with pytest.raises(kind, match=said) as raised:
         bench.run(batch=True, settings=["closed"])
     assert "(and 1 more)" in str(raised.value)
     server.refuses = []
     assert all(row.answers for row in bench.run(batch=True, settings=["closed"]))
+
+
+def test_what_is_too_much_at_a_time_goes_in_parts(tmp_path: Path, server: BatchServer) -> None:
+    whole, parts = Served(tmp_path / "whole", server), Served(tmp_path / "parts", server)
+    expected = whole.run()
+    server.most_waiting = 20
+    assert figures(parts.run(batch=True)) == figures(expected)
+    # All 36 of the first round are too many; from then on, there are never more than half of those at a time.
+    assert [batch["status"] for batch in server.batches.values()].count("failed") == 1
+    sizes = [batch["request_counts"]["total"] for batch in server.batches.values()]
+    assert (sizes[0], max(sizes), sum(sizes)) == (0, 18, whole.spent.calls)
+
+
+def test_a_request_that_is_too_much_alone_ends_the_run(bench: Served, server: BatchServer) -> None:
+    server.most_waiting = 0
+    with pytest.raises(ProviderError, match="Enqueued token limit reached"):
+        bench.run(batch=True, settings=["closed"])
+    assert [batch["status"] for batch in server.batches.values()] == ["failed"] * 4  # of 12, 6, 3 and 1
+
+
+def test_the_lm_judge_asks_every_document_in_one_round(tmp_path: Path, server: BatchServer) -> None:
+    model = read_by(Hasty())
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        if "response_format" not in body:
+            return model(body)
+        document, _, claims = body["messages"][-1]["content"].partition("</document>")
+        said = re.findall(r"(?:true|false)-\d+", document)[0]
+        verdicts = [
+            {"claim": number, "quote": said, "stance": "supports" if said in claim else "contradicts", "confidence": 1}
+            for number, claim in enumerate(re.findall(r"\d\. .* is: (.*)", claims), 1)
+        ]
+        return completion(json.dumps({"answer": said, "verdicts": verdicts}))
+
+    server.reply = reply
+    plain, batched = Served(tmp_path / "plain", server), Served(tmp_path / "batched", server)
+    expected = plain.run(judge="lm")
+    assert figures(batched.run(batch=True, judge="lm")) == figures(expected)
+    assert {row.conflict for row in expected} == {True}
+    assert len(server.batches) == 3
 
 
 def test_a_batch_that_was_cancelled_keeps_what_came(bench: Served, server: BatchServer) -> None:

@@ -104,6 +104,7 @@ class Bench:
         both_orders: bool = False,
         exclude: Sequence[str] = (),
         batch: bool = False,
+        judge: str = "contrast",
         judge_lm: Any = None,
         **limits: Any,
     ) -> list[Row]:
@@ -117,7 +118,7 @@ class Bench:
             with dspy.context(lm=self.journal.lm(self.lm)):
                 evaluation = Evaluation(
                     settings,
-                    lambda: Regen(judge="contrast", shuffle=False, judge_lm=judge_lm),
+                    lambda: Regen(judge=judge, shuffle=False, judge_lm=judge_lm),
                     search=search,
                     exclude=exclude,
                     both_orders=both_orders,
