@@ -441,7 +441,7 @@ def test_a_judge_of_the_same_endpoint_has_batches_of_its_own(tmp_path: Path, ser
     assert bench.complete
 
 
-def test_a_reply_with_a_foreign_line_end_and_half_a_character_is_kept(bench: Served, server: BatchServer) -> None:
+def test_other_line_ends_in_a_reply_are_text(bench: Served, server: BatchServer) -> None:
     server.reply = lambda body: completion("A", logprobs=True) | {"id": "one\u2028two \u0085"}
     assert all(row.answers for row in bench.run(batch=True, settings=["closed"]))
 
