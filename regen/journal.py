@@ -10,10 +10,10 @@ import json
 import re
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
 from typing import Any
 
 import dspy
@@ -21,6 +21,7 @@ from dspy._vendor.lm15.serde import request_to_dict, response_from_dict, respons
 
 from regen.errors import ConfigurationError
 from regen.models.limiter import Limiter
+from regen.models.pace import calling_off
 from regen.runs import Run
 from regen.types import Usage
 from regen.usage import usage_of
@@ -42,7 +43,7 @@ class Ledger:
     def __init__(self, item: str, stage: str) -> None:
         self.item, self.stage = item, stage
         self._began = time.monotonic()
-        self._seen: Counter[str] = Counter()
+        self._numbers: dict[str, set[int]] = {}
         self._calls: list[tuple[str, dict[str, Any]]] = []
         self._lock = threading.Lock()
 
@@ -51,11 +52,19 @@ class Ledger:
         with self._lock:
             return usage_of(self._calls, time.monotonic() - self._began)
 
-    def nth(self, request: str) -> int:
-        """How many calls with the same request went before."""
+    @contextmanager
+    def nth(self, request: str) -> Iterator[int]:
+        """This call's number among those with the same request, from 0. One that fails leaves it to the next."""
         with self._lock:
-            self._seen[request] += 1
-            return self._seen[request] - 1
+            taken = self._numbers.setdefault(request, set())
+            number = next(n for n in count() if n not in taken)
+            taken.add(number)
+        try:
+            yield number
+        except BaseException:
+            with self._lock:
+                taken.remove(number)
+            raise
 
     def add(self, model: str, counts: dict[str, Any]) -> None:
         """Counts a call."""
@@ -135,21 +144,27 @@ class Journal:
         ledger = _ledger.get()
         if ledger is None:
             return _complete(lm, request)
-        written = json.dumps(request_to_dict(request), sort_keys=True, default=str)
-        key = hashlib.sha256(written.encode()).hexdigest()
-        nth = ledger.nth(key)
-        kept = self._run.reply(ledger.item, ledger.stage, key, nth)
-        if kept is not None:
-            response = response_from_dict(kept)
-            ledger.add(lm.model, _counts(response))
-            return response
-        with self._slots.slot(), self._flying() as used:
-            response = _whole(_complete(lm, request))
-            counts = _counts(response)
-            self._run.keep_reply(
-                ledger.item, ledger.stage, key, nth, model=lm.model, counts=counts, response=response_to_dict(response)
-            )
-            used.append(usage_of([(lm.model, counts)]))
+        asked = json.dumps(request_to_dict(request), sort_keys=True, default=str)
+        key = hashlib.sha256(asked.encode()).hexdigest()
+        with ledger.nth(key) as nth:
+            kept = self._run.reply(ledger.item, ledger.stage, key, nth)
+            if kept is not None:
+                response = response_from_dict(kept)
+                ledger.add(lm.model, _counts(response))
+                return response
+            with self._slots.slot(), self._flying() as used:
+                response = _whole(_complete(lm, request))
+                counts = _counts(response)
+                self._run.keep_reply(
+                    ledger.item,
+                    ledger.stage,
+                    key,
+                    nth,
+                    model=lm.model,
+                    counts=counts,
+                    response=response_to_dict(response),
+                )
+                used.append(usage_of([(lm.model, counts)]))
         ledger.add(lm.model, counts)
         return response
 
@@ -164,9 +179,12 @@ class Journal:
                 self._changed.wait()
                 self._check()
             self._in_flight += 1
+        # A call that waits for the endpoint's pace has cost nothing yet.
+        token = calling_off.set(self._check_stopped)
         try:
             yield used
         finally:
+            calling_off.reset(token)
             with self._changed:
                 self._in_flight -= 1
                 for one in used:
@@ -179,6 +197,9 @@ class Journal:
             self.stopped = self.stopped or f"The limit of {self._max_calls} calls (--max-calls) is reached."
         if self._max_cost is not None and (spent.cost_usd or 0.0) >= self._max_cost:
             self.stopped = self.stopped or f"The limit of ${self._max_cost:g} (--max-cost) is reached."
+        self._check_stopped()
+
+    def _check_stopped(self) -> None:
         if self.stopped is not None:
             raise Stopped(self.stopped)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
 from regen.errors import ConfigurationError
@@ -41,7 +42,7 @@ class Judge(Protocol):
 
 def judge_names() -> list[str]:
     """The names of all judges that are installed."""
-    return sorted(point.name for point in entry_points(group="regen.judges"))
+    return sorted(_installed())
 
 
 def make_judge(name: str, **options: Any) -> Judge:
@@ -50,8 +51,14 @@ def make_judge(name: str, **options: Any) -> Judge:
     Raises:
         ConfigurationError: no installed package registers that name.
     """
-    found = {point.name: point for point in entry_points(group="regen.judges")}
+    found = _installed()
     if name not in found:
         raise ConfigurationError(f"There is no judge {name!r}; there are: {', '.join(['auto', *sorted(found)])}.")
     judge: Judge = found[name].load()(**options)
     return judge
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    """The judges by name. Looking through every installed package takes milliseconds, and each program asks."""
+    return {point.name: point for point in entry_points(group="regen.judges")}

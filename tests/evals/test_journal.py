@@ -11,6 +11,7 @@ from typing import Any
 
 import dspy
 import pytest
+from dspy.utils.exceptions import DSPyError
 
 from regen.errors import ProviderError
 from regen.journal import Journal, Stopped
@@ -86,3 +87,26 @@ def test_a_call_that_fails_leaves_its_place_to_one_that_waits(scripted_lm: Calla
         assert first.exception() is not None
         with pytest.raises(Stopped, match="The limit of 1 calls"):
             ask("third")
+
+
+def test_a_reply_that_came_at_the_second_try_is_not_paid_for_again(
+    scripted_lm: Callable[..., Any], tmp_path: Path
+) -> None:
+    failures = iter([True])
+
+    def script(*_: Any) -> str:
+        if next(failures, False):
+            raise ProviderError("The endpoint went away.")
+        return "Said."
+
+    lm = scripted_lm(script)
+    with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run:
+        journal = Journal(run)
+        with dspy.context(lm=journal.lm(lm)), journal.stage("a", "one"):
+            with pytest.raises(DSPyError):
+                dspy.settings.lm("Well?")
+            assert dspy.settings.lm("Well?") == ["Said."]
+        again = Journal(run)
+        with dspy.context(lm=again.lm(lm)), again.stage("a", "one"):
+            assert dspy.settings.lm("Well?") == ["Said."]
+    assert len(lm.engine.requests) == 2
