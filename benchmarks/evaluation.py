@@ -19,8 +19,10 @@ import json
 import multiprocessing
 import pstats
 import tempfile
+import threading
 import time
 from collections import deque
+from contextlib import nullcontext
 from multiprocessing.connection import Connection
 from pathlib import Path
 from urllib.request import urlopen
@@ -35,6 +37,7 @@ from regen.journal import Journal
 from regen.models import choose, make_lm
 from regen.runner import work_through
 from regen.runs import Run
+from regen.settings import Settings
 
 DOCUMENTS, CHOICES = 10, 5
 TEXT = "The survey of the harbour went on for years, and its reports differ in what they say about the depth. " * 12
@@ -98,6 +101,27 @@ def serve(latency: float, most: int | None, ready: Connection) -> None:
     asyncio.run(run())
 
 
+class Profiles:
+    """A profile of the processor time of every thread that begins while inside."""
+
+    def __init__(self) -> None:
+        self._of: list[cProfile.Profile] = []
+
+    def __enter__(self) -> Profiles:
+        threading.setprofile(self._begin)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        threading.setprofile(None)
+
+    def _begin(self, *_: object) -> None:
+        self._of.append(cProfile.Profile(time.thread_time))
+        self._of[-1].enable()
+
+    def show(self, most: int = 45) -> None:
+        pstats.Stats(*self._of).sort_stats("cumulative").print_stats(most)
+
+
 class Silent:
     """A board that nobody looks at."""
 
@@ -117,6 +141,27 @@ def item(number: int) -> ChoiceItem:
     )
 
 
+def refusals(address: str) -> int:
+    """How many calls the server refused so far."""
+    with urlopen(address) as reply:
+        return int(reply.read())
+
+
+def evaluate(items: list[ChoiceItem], given: Settings) -> tuple[int, int, float, float]:
+    """Goes through the items: calls, items lost, seconds, and seconds of this process's own work."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Run.begin(Path(folder), "speed", {}, [(one.id, one.model_dump(mode="json")) for one in items]) as run,
+    ):
+        journal = Journal(run, concurrency=given.concurrency)
+        with dspy.context(lm=journal.lm(make_lm(choose(given), given))):
+            stages = Evaluation(SETTINGS, lambda: Regen(judge="lm", shuffle=False)).stages()
+            began, busy = time.monotonic(), time.process_time()
+            work_through(run, journal, stages, Silent(), at_once=given.concurrency)
+            seconds, own = time.monotonic() - began, time.process_time() - busy
+        return journal.spent().calls, len(run.failures()), seconds, own
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=200)
@@ -133,23 +178,12 @@ def main() -> None:
     server.start()
     address = f"http://127.0.0.1:{ours.recv()}"
     given = settings.load({"model": "openai/x", "api_base": f"{address}/v1", "concurrency": options.concurrency})
-    items = [item(number) for number in range(options.items)]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Run.begin(Path(folder), "speed", {}, [(one.id, one.model_dump(mode="json")) for one in items]) as run,
-    ):
-        journal = Journal(run, concurrency=options.concurrency)
-        with dspy.context(lm=journal.lm(make_lm(choose(given), given))):
-            stages = Evaluation(SETTINGS, lambda: Regen(judge="lm", shuffle=False)).stages()
-            profile = cProfile.Profile() if options.profile else None
-            began, busy = time.monotonic(), time.process_time()
-            if profile:
-                profile.enable()
-            work_through(run, journal, stages, Silent(), at_once=options.concurrency)
-            if profile:
-                profile.disable()
-            seconds, own = time.monotonic() - began, time.process_time() - busy
-        calls, failures = journal.spent().calls, run.failures()
+    # What is imported at the first call is paid once, whatever the number of items.
+    evaluate([item(-1)], given)
+    before = refusals(address)
+    profiles = Profiles()
+    with profiles if options.profile else nullcontext():
+        calls, lost, seconds, own = evaluate([item(number) for number in range(options.items)], given)
     ideal = max(calls * options.latency / options.concurrency, calls / options.most if options.most else 0.0)
     print(f"{options.items} items, {calls} calls in {seconds:.1f} s", end="")
     print(f", {seconds / ideal:.2f} times the least that is possible ({ideal:.1f} s)" if ideal else "")
@@ -157,13 +191,11 @@ def main() -> None:
         f"regen's own processor time: {1000 * own / options.items:.1f} ms an item, {1000 * own / calls:.2f} ms a call"
     )
     if options.most:
-        refused = int(urlopen(address).read())
+        refused = refusals(address) - before
         print(f"{calls / seconds:.1f} calls a second of {options.most} that the server takes")
-        print(
-            f"refused: {refused} of {calls + refused} ({refused / (calls + refused):.1%}); lost: {len(failures)} items"
-        )
-    if profile:
-        pstats.Stats(profile).sort_stats("cumulative").print_stats(25)
+        print(f"refused: {refused} of {calls + refused} ({refused / (calls + refused):.1%}); lost: {lost} items")
+    if options.profile:
+        profiles.show()
     server.kill()
 
 
