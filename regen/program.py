@@ -13,7 +13,7 @@ from regen.adapter import PlainAdapter
 from regen.choosing import choose, joined
 from regen.citations import attribution, check_citations, name_sources, without_citations
 from regen.conflict import Support, aggregate
-from regen.errors import ConfigurationError, InputError, ProviderError
+from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.fence import fence_all, harmless, one_line
 from regen.judges import Judge, make_judge
 from regen.models import gives_logprobs
@@ -180,20 +180,23 @@ class Regen(dspy.Module):
         return dspy.context(lm=self.judge_lm or dspy.settings.lm)
 
     def judged(self, judge: Callable[[], Judgement], documents: Sequence[Document]) -> Judgement:
-        """What `judge` finds; where the model fails, every document is unjudged: an answer is never lost for that.
-
-        Raises:
-            ConfigurationError: a key or a setting is wrong, so that no other call would do better.
-        """
+        """What `judge` finds; where the judge fails, every document is unjudged: an answer is never lost for that."""
         try:
             with self.judging():
                 return judge()
         except expected() as error:
             cause = translate(error)
-            if not isinstance(cause, ProviderError):
-                raise cause from error
-            why = str(cause).rstrip(".")
-            return Judgement(unjudged=[Unjudged(document_id=document.id, cause=why) for document in documents])
+            why = {"cause": str(cause).rstrip("."), "exit_code": cause.exit_code}
+            return Judgement(unjudged=[Unjudged(document_id=document.id, **why) for document in documents])
+
+
+def not_judged(result: Result) -> RegenError | None:
+    """Why the first answer could not be checked against any document; None where it could."""
+    report = result.initial_report
+    if report.judged:
+        return None
+    kind = ConfigurationError if report.unjudged[0].exit_code == ConfigurationError.exit_code else ProviderError
+    return kind(f"{report.unjudged[0].cause}.")
 
 
 def check_ids(documents: Sequence[Document]) -> None:

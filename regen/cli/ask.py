@@ -12,7 +12,7 @@ import typer
 from regen.cli import options
 from regen.cli.setup import check, make_model, one_sentence
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import InputError, ProviderError, RegenError
+from regen.errors import InputError, RegenError
 
 if TYPE_CHECKING:
     from regen.settings import Settings
@@ -161,8 +161,11 @@ def _show(result: Result, *, json: bool = False, quiet: bool = False) -> None:
 
 
 def _code(result: Result) -> int:
-    """The exit code of an answer: that of a model that failed, where no document could be judged."""
-    return 0 if result.initial_report.judged else ProviderError.exit_code
+    """The exit code of an answer: that of the judge's failure, where no document could be judged."""
+    from regen.program import not_judged
+
+    error = not_judged(result)
+    return error.exit_code if error else 0
 
 
 def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices: list[str] | None) -> None:
@@ -181,10 +184,11 @@ def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices
             complain(f"{out} holds the answers to all questions of {file}.")
             return
         agent = make_agent()
+        from regen.program import not_judged
 
-        def one(question: str) -> tuple[AskOutput, int]:
+        def one(question: str) -> tuple[AskOutput, RegenError | None]:
             result = agent.ask(question, choices)
-            return ask_output(result), _code(result)
+            return ask_output(result), not_judged(result)
 
         code = batch.run(questions, one, lines, key="question", begin=agent.steps.item, complain=complain)
     if code:

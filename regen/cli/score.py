@@ -152,9 +152,9 @@ class _Scoring:
             if not left:
                 complain(f"{out} holds the scores of all responses of {path}.")
 
-            def one(item: _Item) -> tuple[ScoreOutput, int]:
+            def one(item: _Item) -> tuple[ScoreOutput, None]:
                 report, usage = self.score(*item[1:])
-                return score_output(report, usage, item[0]), 0
+                return score_output(report, usage, item[0]), None
 
             code = batch.run(left, one, lines, key="id", begin=self.steps.item, complain=complain)
         if code:
