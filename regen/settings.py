@@ -161,6 +161,8 @@ def _check_names() -> None:
 
 
 def _check_readable(file: Path) -> None:
+    if file.is_dir() and file == config_file():
+        raise ConfigurationError(f"{file} is a folder: name the config file itself with REGEN_CONFIG.")
     try:
         if file.is_file():
             file.read_text(encoding="utf-8")

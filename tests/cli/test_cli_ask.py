@@ -251,6 +251,13 @@ def test_a_bad_config_file_is_told(cli: Any, model: FakeModel, config: bytes, se
     assert sentence in ended.err and "config.toml" in ended.err
 
 
+def test_a_folder_in_place_of_the_config_file_is_told(cli: Any, model: FakeModel, monkeypatch: Any) -> None:
+    monkeypatch.setenv("REGEN_CONFIG", "docs")
+    ended = cli("ask", QUESTION)
+    assert ended.code == 3
+    assert ended.err == "regen: docs is a folder: name the config file itself with REGEN_CONFIG.\n"
+
+
 def test_a_bad_variable_and_a_bad_env_file_are_told(
     cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
