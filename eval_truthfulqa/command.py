@@ -16,6 +16,12 @@ def truthfulqa(
     data: Annotated[
         Path | None, typer.Option("--data", metavar="FILE", help="A copy of TruthfulQA.csv; else it is fetched once.")
     ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions", metavar="FILE", help="Only the questions in this file, one a line: their words or ids."
+        ),
+    ] = None,
     limit: ours.Limit = None,
     category: Annotated[
         list[str] | None, typer.Option("--category", help="Only questions of this category; repeatable.")
@@ -70,7 +76,7 @@ def truthfulqa(
     with --run goes on after any end. The folder gets report.html, report.md and
     results.json. Exit code 4: a provider failed items; 5: a limit ended the run.
     """
-    from eval_truthfulqa.data import ANSWER_KEY_SITES, fetched, load, names_answers, select
+    from eval_truthfulqa.data import ANSWER_KEY_SITES, fetched, load, names_answers, read_questions, select
     from eval_truthfulqa.items import ChoiceItem
     from eval_truthfulqa.runner import in_order
     from eval_truthfulqa.session import Plan, evaluate, file_hash
@@ -96,12 +102,20 @@ def truthfulqa(
     searches = asked != ["closed"]
     if record is not None and not searches:
         raise InputError("--record goes with a setting that searches: rag, control or regenerated.")
+    named = read_questions(questions) if questions else []
     file = data or fetched()
     chosen = select(
-        load(file), categories=category or (), types=type or (), sample=sample, seed=given.seed, limit=limit
+        load(file),
+        questions=named,
+        categories=category or (),
+        types=type or (),
+        sample=sample,
+        seed=given.seed,
+        limit=limit,
     )
     kept_keys = {"answer_keys": "kept" if answer_keys else "taken out"} if searches else {}
-    part = {"category": category or [], "type": type or [], "sample": sample, "limit": limit}
+    part: dict[str, object] = {"questions": file_hash(questions)} if questions else {}
+    part |= {"category": category or [], "type": type or [], "sample": sample, "limit": limit}
     evaluate(
         Plan(
             name="truthfulqa",
