@@ -39,6 +39,7 @@ def truthfulqa(
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
+    judge_samples: options.JudgeSamples = None,
     strict: options.Strict = False,
     max_rounds: ours.Rounds = None,
     seed: options.Seed = None,
@@ -85,7 +86,7 @@ def truthfulqa(
     asked = in_order(ours.names(settings))
     flags = {"k": k, "model": model, "judge_model": judge_model, "judge": judge, "api_base": api_base}
     flags |= {"support": "strict" if strict else None, "seed": seed, "max_rounds": max_rounds}
-    flags |= {"concurrency": concurrency}
+    flags |= {"judge_samples": judge_samples, "concurrency": concurrency}
     flags |= options.search_flags(
         docs,
         search,

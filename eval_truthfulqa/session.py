@@ -109,6 +109,7 @@ def evaluate(plan: Plan) -> None:
             seed=settings.seed,
             shuffle=False,
             judge_lm=kept_lm,
+            judge_samples=settings.judge_samples,
         )
 
     evaluation = Evaluation(
@@ -261,6 +262,7 @@ def _config(
         "api_base": without_credentials(address) if address else None,
         "judge": judge,
         "judge_model": judge_lm.model if judge_lm is not None else None,
+        "judge_samples": settings.judge_samples,
         "settings": list(plan.asked),
         "seed": settings.seed,
         "both_orders": plan.both_orders,

@@ -60,6 +60,7 @@ class Regen(dspy.Module):
         seed: Seed of every shuffle.
         shuffle: Whether choices are shuffled where the model gives no log-probabilities; else shown as they are given.
         judge_lm: The model that takes claims apart and judges; the answering one where None.
+        judge_samples: How often a judge that is named is asked; the majority counts.
         on_step: Called with the step, and what is done and in all of it, as the program goes along.
     """
 
@@ -75,6 +76,7 @@ class Regen(dspy.Module):
         seed: int = 0,
         shuffle: bool = True,
         judge_lm: Any = None,
+        judge_samples: int = 1,
         on_step: OnStep | None = None,
     ) -> None:
         super().__init__()
@@ -90,9 +92,9 @@ class Regen(dspy.Module):
         self.answer = dspy.Predict(AnswerQuestion)
         self.choose = dspy.Predict(ChooseAnswer)
         self.claims = dspy.Predict(ExtractClaims)
-        self.judge = (
-            make_judge(default_judge(judge_lm) if judge == "auto" else judge) if isinstance(judge, str) else judge
-        )
+        if isinstance(judge, str):
+            judge = make_judge(default_judge(judge_lm) if judge == "auto" else judge, samples=judge_samples)
+        self.judge = judge
         if hasattr(self.judge, "seed"):
             self.judge.seed = seed
 
@@ -186,8 +188,8 @@ class Regen(dspy.Module):
                 return judge()
         except expected() as error:
             cause = translate(error)
-            why = {"cause": str(cause).rstrip("."), "exit_code": cause.exit_code}
-            return Judgement(unjudged=[Unjudged(document_id=document.id, **why) for document in documents])
+            why = Unjudged(document_id="", cause=str(cause).rstrip("."), exit_code=cause.exit_code)
+            return Judgement(unjudged=[why.model_copy(update={"document_id": document.id}) for document in documents])
 
 
 def not_judged(result: Result) -> RegenError | None:
@@ -370,7 +372,7 @@ class _Choosing:
         assert answer.choice is not None
         claim = self.claims[answer.choice]
         of_claim: list[Evidence] = [item for item in self.judgement.evidence if item.claim_id == claim.id]
-        report = self._report([claim], Judgement(evidence=of_claim, unjudged=self.judgement.unjudged))
+        report = self._report([claim], self.judgement.model_copy(update={"evidence": of_claim}))
         self.warnings += report.warnings
         return report
 

@@ -83,6 +83,7 @@ class Judgement(Record):
         default={},
         description="What a document itself answers to the question, by its id; the same words where agreed.",
     )
+    warnings: list[str] = []
 
 
 class ConflictReport(Record):

@@ -35,6 +35,7 @@ def ask(
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
+    judge_samples: options.JudgeSamples = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
     site: options.Site = None,
@@ -78,6 +79,7 @@ def ask(
         "model": model,
         "judge_model": judge_model,
         "judge": judge,
+        "judge_samples": judge_samples,
     }
     flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
     flags |= options.search_flags(
@@ -144,6 +146,7 @@ class Agent:
             check_quotes=settings.check_quotes,
             seed=settings.seed,
             judge_lm=make_model(settings, "judge", steps) if settings.judge_model else None,
+            judge_samples=settings.judge_samples,
             on_step=steps,
         )
 
