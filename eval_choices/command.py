@@ -29,6 +29,7 @@ def choices(
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
+    judge_samples: options.JudgeSamples = None,
     strict: options.Strict = False,
     max_rounds: ours.Rounds = None,
     seed: options.Seed = None,
@@ -55,7 +56,7 @@ def choices(
 
     asked = in_order(ours.names(settings))
     named = {"model": model, "judge_model": judge_model, "judge": judge, "api_base": api_base}
-    numbers = {"seed": seed, "max_rounds": max_rounds, "concurrency": concurrency}
+    numbers = {"judge_samples": judge_samples, "seed": seed, "max_rounds": max_rounds, "concurrency": concurrency}
     given = load_settings({**named, **numbers, "support": "strict" if strict else None})
     items, left_out = load(data, format)
     notes = [f"{left_out} lines of the file are no items: they have no right or no wrong answer."] if left_out else []

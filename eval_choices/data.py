@@ -22,6 +22,8 @@ def plain(row: Mapping[str, Any], number: int) -> ChoiceItem | None:
     A document is a text, or an object with `text` and, where they are known, `title`, `url`, `published` and `id`.
     An item can have a `category` and a `type`; other keys are left alone.
     """
+    if not isinstance(row["id"], str | int) or not isinstance(row["documents"], list):
+        raise TypeError
     documents = [
         {"id": str(place), "rank": place, **_known(Document, {"text": given} if isinstance(given, str) else given)}
         for place, given in enumerate(row["documents"], 1)
@@ -31,7 +33,7 @@ def plain(row: Mapping[str, Any], number: int) -> ChoiceItem | None:
 
 def ramdocs(row: Mapping[str, Any], number: int) -> ChoiceItem | None:
     """RAMDocs (Wang et al. 2025, HanNight/RAMDocs): an item wherever there are both right and wrong answers."""
-    if not row["gold_answers"] or not row["wrong_answers"]:
+    if not row["gold_answers"] or not row["wrong_answers"] or row["gold_answers"][0] == row["wrong_answers"][0]:
         return None
     return ChoiceItem(
         id=f"ramdocs-{number}",
@@ -44,6 +46,8 @@ def ramdocs(row: Mapping[str, Any], number: int) -> ChoiceItem | None:
 
 def conflict_nq(row: Mapping[str, Any], number: int) -> ChoiceItem | None:
     """ConflictNQ (4-en/ConflictNQ): one real passage against one counterfactual, in an order drawn by the item's id."""
+    if row["real_short_answer"] == row["fake_short_answer"]:
+        return None
     texts = [row["real_passages"][0]["passage"], row["fake_passages"][0]["passage"]]
     random.Random(row["id"]).shuffle(texts)
     return ChoiceItem(
@@ -86,7 +90,7 @@ def load(path: Path, format: str = "plain") -> tuple[list[ChoiceItem], int]:
             raise InputError(f"{path}, line {number}: not JSON.") from None
         except (TypeError, AttributeError, IndexError):
             raise InputError(f"{path}, line {number}: not an item of the format {format!r}.") from None
-        if item is None or len(set(item.choices)) < 2:
+        if item is None:
             left_out += 1
             continue
         if item.id in lines:

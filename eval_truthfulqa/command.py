@@ -16,6 +16,12 @@ def truthfulqa(
     data: Annotated[
         Path | None, typer.Option("--data", metavar="FILE", help="A copy of TruthfulQA.csv; else it is fetched once.")
     ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions", metavar="FILE", help="Only the questions in this file, one a line: their words or ids."
+        ),
+    ] = None,
     limit: ours.Limit = None,
     category: Annotated[
         list[str] | None, typer.Option("--category", help="Only questions of this category; repeatable.")
@@ -33,6 +39,7 @@ def truthfulqa(
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
+    judge_samples: options.JudgeSamples = None,
     strict: options.Strict = False,
     max_rounds: ours.Rounds = None,
     seed: options.Seed = None,
@@ -71,7 +78,7 @@ def truthfulqa(
     with --run goes on after any end. The folder gets report.html, report.md and
     results.json. Exit code 4: a provider failed items; 5: a limit ended the run.
     """
-    from eval_truthfulqa.data import ANSWER_KEY_SITES, fetched, load, names_answers, select
+    from eval_truthfulqa.data import ANSWER_KEY_SITES, fetched, load, names_answers, read_questions, select
     from eval_truthfulqa.items import ChoiceItem
     from eval_truthfulqa.runner import in_order
     from eval_truthfulqa.session import Plan, evaluate, file_hash
@@ -80,7 +87,7 @@ def truthfulqa(
     asked = in_order(ours.names(settings))
     flags = {"k": k, "model": model, "judge_model": judge_model, "judge": judge, "api_base": api_base}
     flags |= {"support": "strict" if strict else None, "seed": seed, "max_rounds": max_rounds}
-    flags |= {"concurrency": concurrency}
+    flags |= {"judge_samples": judge_samples, "concurrency": concurrency}
     flags |= options.search_flags(
         docs,
         search,
@@ -97,12 +104,20 @@ def truthfulqa(
     searches = asked != ["closed"]
     if record is not None and not searches:
         raise InputError("--record goes with a setting that searches: rag, control or regenerated.")
+    named = read_questions(questions) if questions else []
     file = data or fetched()
     chosen = select(
-        load(file), categories=category or (), types=type or (), sample=sample, seed=given.seed, limit=limit
+        load(file),
+        questions=named,
+        categories=category or (),
+        types=type or (),
+        sample=sample,
+        seed=given.seed,
+        limit=limit,
     )
     kept_keys = {"answer_keys": "kept" if answer_keys else "taken out"} if searches else {}
-    part = {"category": category or [], "type": type or [], "sample": sample, "limit": limit}
+    part: dict[str, object] = {"questions": file_hash(questions)} if questions else {}
+    part |= {"category": category or [], "type": type or [], "sample": sample, "limit": limit}
     evaluate(
         Plan(
             name="truthfulqa",

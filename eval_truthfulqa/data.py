@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import random
 import re
@@ -13,7 +14,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import unquote
 
+from regen.batch import read_lines
 from regen.errors import InputError, ProviderError
+from regen.fence import one_line
 from regen.paths import cache_dir
 from regen.types import Record
 
@@ -115,6 +118,7 @@ def fetched(url: str = URL) -> Path:
 def select(
     items: Sequence[Item],
     *,
+    questions: Sequence[str] = (),
     categories: Sequence[str] = (),
     types: Sequence[str] = (),
     sample: int | None = None,
@@ -125,6 +129,7 @@ def select(
 
     Args:
         items: All of them.
+        questions: Only these, each as its id or its words, in any case of letters; all where empty.
         categories: Only these, in any case of letters; all where empty.
         types: Only these, as `categories`.
         sample: As many of what is left, drawn from each category in proportion to its size (see `quotas`).
@@ -132,8 +137,10 @@ def select(
         limit: Only the first so many of what is left then.
 
     Raises:
-        InputError: a category or a type that no item has, or nothing is left.
+        InputError: a question, category or type that no item has, or nothing is left.
     """
+    if questions:
+        items = _named(questions, items)
     wanted = _known("category", categories, [item.category for item in items])
     kinds = _known("type", types, [item.type for item in items])
     kept = [item for item in items if (not wanted or item.category in wanted) and (not kinds or item.type in kinds)]
@@ -145,8 +152,27 @@ def select(
         kept = [item for item in kept if item.id in drawn]
     kept = kept[:limit]
     if not kept:
-        raise InputError("No question of TruthfulQA is in that category and of that type: leave one of them out.")
+        raise InputError("No question of TruthfulQA is left by these options: leave one of them out.")
     return kept
+
+
+def read_questions(path: Path) -> list[str]:
+    """The questions that a file names, one a line: an id, the words, or a JSON object with them as `question`.
+
+    Raises:
+        InputError: the file cannot be read, or names none.
+    """
+    found = []
+    for number, line in read_lines(path):
+        if line.startswith("{"):
+            try:
+                line = json.loads(line)["question"].strip()
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                raise InputError(f"{path}, line {number}: no JSON object with a question.") from None
+        found.append(line)
+    if not found:
+        raise InputError(f"There is no question in {path}.")
+    return found
 
 
 def names_answers(url: str) -> bool:
@@ -207,6 +233,22 @@ def _unreachable(url: str, why: str) -> ProviderError:
     return ProviderError(
         f"TruthfulQA cannot be fetched from {url} ({why.rstrip('.')}): try again, or give a copy with --data FILE."
     )
+
+
+def _named(questions: Sequence[str], items: Sequence[Item]) -> list[Item]:
+    """The items that are meant, in their own order."""
+    names = {_key(name): item.id for item in items for name in (item.id, item.question)}
+    for question in questions:
+        if _key(question) not in names:
+            near = get_close_matches(_key(question), names, 1)
+            meant = f": is {near[0]!r} meant?" if near else "."
+            raise InputError(f"TruthfulQA has no question {one_line(question, 120)!r}{meant}")
+    wanted = {names[_key(question)] for question in questions}
+    return [item for item in items if item.id in wanted]
+
+
+def _key(question: str) -> str:
+    return " ".join(question.split()).casefold()
 
 
 def _known(what: str, given: Sequence[str], there: Sequence[str]) -> set[str]:

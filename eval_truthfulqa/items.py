@@ -24,6 +24,8 @@ class ChoiceItem(Record):
     def _fits(self) -> Self:
         if self.answer >= len(self.choices):
             raise ValueError(f"answer {self.answer} is none of the {len(self.choices)} choices, which count from 0")
+        if len(set(self.choices)) < len(self.choices):
+            raise ValueError("two choices are the same")
         ids = [document.id for document in self.documents or ()]
         if len(set(ids)) < len(ids):
             raise ValueError("two documents have the same id")

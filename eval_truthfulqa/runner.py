@@ -12,11 +12,11 @@ import dspy
 from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import SETTINGS, Row, Setting
 from regen.choosing import choose
-from regen.errors import InputError, ProviderError
+from regen.errors import InputError
 from regen.fence import fence_all, one_line
 from regen.journal import Ledger
 from regen.models import gives_logprobs
-from regen.program import Regen, check_ids, result_of
+from regen.program import Regen, check_ids, not_judged, result_of
 from regen.runner import Stage
 from regen.runs import Run
 from regen.types import Document, Usage
@@ -134,9 +134,9 @@ class Evaluation:
         result = result_of(
             program(question=item.question, choices=[item.choices[place] for place in order], documents=documents)
         )
-        if not result.initial_report.judged:
+        if error := not_judged(result):
             # An answer that could not be checked says nothing about checking: it counts as failed.
-            raise ProviderError(f"{result.initial_report.unjudged[0].cause}.")
+            raise error
         # The program does not know which of its calls came at the price of a batch.
         used = result.usage.model_copy(update={"cost_usd": ledger.usage().cost_usd})
         assert result.initial_answer.choice is not None and result.answer.choice is not None

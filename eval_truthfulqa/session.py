@@ -113,6 +113,7 @@ def evaluate(plan: Plan) -> None:
             seed=settings.seed,
             shuffle=False,
             judge_lm=kept_lm,
+            judge_samples=settings.judge_samples,
         )
 
     evaluation = Evaluation(
@@ -304,6 +305,7 @@ def _config(
         "api_base": without_credentials(address) if address else None,
         "judge": judge,
         "judge_model": judge_lm.model if judge_lm is not None else None,
+        "judge_samples": settings.judge_samples,
         "settings": list(plan.asked),
         "seed": settings.seed,
         "both_orders": plan.both_orders,

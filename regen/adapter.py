@@ -15,27 +15,40 @@ import dspy
 
 _BULLET = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,2}[.):])\s+")
 _NOTHING = {"", "none", "none.", "n/a", "(none)"}
-# Schemas that are kept; an optimizer makes a signature for every wording that it tries.
-_SCHEMAS = 64
+# Signatures that are remembered; an optimizer makes one for every wording that it tries.
+_REMEMBERED = 64
 
 
 class _JSONAdapter(dspy.JSONAdapter):
-    """DSPy's, which makes the schema of a reply anew for every call, in milliseconds: here once a signature."""
+    """DSPy's, which works out the system message and the reply's schema anew for every call: here once a signature."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._made: dict[Any, Any] = {}
+        self._schemas: dict[Any, Any] = {}
+        self._system: dict[Any, str] = {}
+
+    def format_system_message(self, signature: Any) -> str:
+        key = signature, signature.instructions
+        if (made := self._system.get(key)) is None:
+            made = super().format_system_message(signature)
+            _remember(self._system, key, made)
+        return made
 
     def _prepare_response_format(self, lm: Any, lm_kwargs: Any, signature: Any) -> None:
         takes_schema = "response_format" in lm.supported_params and lm.supports_response_schema
-        if takes_schema and signature in self._made:
-            lm_kwargs["response_format"] = self._made[signature]
+        if takes_schema and (made := self._schemas.get(signature)) is not None:
+            lm_kwargs["response_format"] = made
             return
         super()._prepare_response_format(lm, lm_kwargs, signature)
         if takes_schema and isinstance(lm_kwargs["response_format"], type):
-            if len(self._made) >= _SCHEMAS:
-                self._made = {}
-            self._made[signature] = lm_kwargs["response_format"]
+            _remember(self._schemas, signature, lm_kwargs["response_format"])
+
+
+def _remember(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    # Judges ask from several threads: the dictionary is never emptied while one reads it.
+    for old in list(kept)[: max(0, len(kept) - _REMEMBERED + 1)]:
+        kept.pop(old, None)
+    kept[key] = value
 
 
 _JSON = _JSONAdapter()

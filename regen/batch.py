@@ -79,7 +79,7 @@ def _is_result(item: dict[str, Any]) -> bool:
 
 def run(
     items: Sequence[tuple[str, Item]],
-    work: Callable[[Item], tuple[Record, int]],
+    work: Callable[[Item], tuple[Record, RegenError | None]],
     lines: Lines,
     *,
     key: Literal["id", "question"],
@@ -90,7 +90,7 @@ def run(
 
     Args:
         items: Each with its name, which stands in its line of output as `key`.
-        work: Gives what to write, and the exit code that it ends with.
+        work: Gives what to write, and what is wrong with it all the same.
         lines: Where it is written.
         key: What an item's name is called.
         begin: Called with the number of an item, from 1, and how many there are.
@@ -106,9 +106,11 @@ def run(
     for number, (name, item) in enumerate(items, 1):
         begin(number, len(items))
         try:
-            result, ended = work(item)
+            result, wrong = work(item)
             lines.write(result)
-            code = ended or code
+            if wrong and wrong.exit_code == ConfigurationError.exit_code:
+                raise wrong
+            code = wrong.exit_code if wrong else code
         except RegenError as error:
             if error.exit_code == ConfigurationError.exit_code:
                 raise

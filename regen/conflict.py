@@ -74,7 +74,7 @@ def aggregate(
             unverified.append(claim.id)
 
     known = sorted(unjudged.values(), key=lambda item: document_order.get(item.document_id, len(document_order)))
-    warnings = _not_judged(known)
+    warnings = [*judgement.warnings, *_not_judged(known)]
     warnings += [
         f"Document {name}: {dropped[name]} of its stances came without a quote found in it, and count as irrelevant."
         for name in sorted(dropped, key=lambda name: document_order[name])

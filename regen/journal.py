@@ -10,10 +10,10 @@ import json
 import re
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import dspy
@@ -21,6 +21,7 @@ from dspy._vendor.lm15.serde import request_to_dict, response_from_dict, respons
 
 from regen.errors import ConfigurationError
 from regen.models.limiter import Limiter
+from regen.models.pace import calling_off
 from regen.runs import Call, KeptReply, Run
 from regen.types import Usage
 from regen.usage import usage_of
@@ -45,7 +46,7 @@ class Ledger:
     def __init__(self, item: str, stage: str) -> None:
         self.item, self.stage = item, stage
         self._began = time.monotonic()
-        self._seen: Counter[str] = Counter()
+        self._numbers: dict[str, set[int]] = {}
         self._calls: list[tuple[str, Mapping[str, Any]]] = []
         self._lock = threading.Lock()
 
@@ -54,16 +55,23 @@ class Ledger:
         with self._lock:
             return usage_of(self._calls, time.monotonic() - self._began)
 
-    def nth(self, request: str) -> int:
-        """How many calls with the same request went before."""
-        with self._lock:
-            self._seen[request] += 1
-            return self._seen[request] - 1
+    @contextmanager
+    def nth(self, request: str, *, keeps: bool = False) -> Iterator[int]:
+        """This call's number among those with the same request, from 0.
 
-    def forget(self, request: str) -> None:
-        """Has a call that failed not have gone before: the next one with its request is it, tried again."""
+        One that fails leaves it to the next, which tries it again; not where it `keeps` it.
+        """
         with self._lock:
-            self._seen[request] -= 1
+            taken = self._numbers.setdefault(request, set())
+            number = next(n for n in count() if n not in taken)
+            taken.add(number)
+        try:
+            yield number
+        except BaseException:
+            if not keeps:
+                with self._lock:
+                    taken.remove(number)
+            raise
 
     def add(self, model: str, counts: Mapping[str, Any]) -> None:
         """Counts a call."""
@@ -185,21 +193,18 @@ class Journal:
         ledger = _ledger.get()
         if ledger is None:
             return _complete(lm, request)
-        written = json.dumps(request_to_dict(request), sort_keys=True, default=str)
-        key = hashlib.sha256(written.encode()).hexdigest()
-        call = Call(ledger.item, ledger.stage, key, ledger.nth(key))
-        kept = self._run.reply(call)
-        if kept is None and self._outbox is not None:
-            self._outbox.ask(call, lm, request)
-        if kept is None:
-            with self._slots.slot(), self._flying() as used:
-                try:
+        asked = json.dumps(request_to_dict(request), sort_keys=True, default=str)
+        key = hashlib.sha256(asked.encode()).hexdigest()
+        with ledger.nth(key, keeps=self._outbox is not None) as nth:
+            call = Call(ledger.item, ledger.stage, key, nth)
+            kept = self._run.reply(call)
+            if kept is None and self._outbox is not None:
+                self._outbox.ask(call, lm, request)
+            if kept is None:
+                with self._slots.slot(), self._flying() as used:
                     kept = kept_reply(lm.model, _complete(lm, request))
-                except BaseException:
-                    ledger.forget(key)
-                    raise
-                self._run.keep_reply(call, kept)
-                used.append(usage_of([(lm.model, kept.counts)]))
+                    self._run.keep_reply(call, kept)
+                    used.append(usage_of([(lm.model, kept.counts)]))
         ledger.add(lm.model, kept.counts)
         return response_from_dict(kept.response)
 
@@ -214,9 +219,12 @@ class Journal:
                 self._changed.wait()
                 self._check()
             self._in_flight += 1
+        # A call that waits for the endpoint's pace has cost nothing yet.
+        token = calling_off.set(self._check_stopped)
         try:
             yield used
         finally:
+            calling_off.reset(token)
             with self._changed:
                 self._in_flight -= 1
                 for one in used:
@@ -232,6 +240,9 @@ class Journal:
             self.stopped = self.stopped or why + more
         if self._max_cost is not None and (spent.cost_usd or 0.0) >= self._max_cost:
             self.stopped = self.stopped or f"The limit of ${self._max_cost:g} (--max-cost) is reached."
+        self._check_stopped()
+
+    def _check_stopped(self) -> None:
         if self.stopped is not None:
             raise Stopped(self.stopped)
 

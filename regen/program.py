@@ -13,7 +13,7 @@ from regen.adapter import PlainAdapter
 from regen.choosing import choose, joined
 from regen.citations import attribution, check_citations, name_sources, without_citations
 from regen.conflict import Support, aggregate
-from regen.errors import ConfigurationError, InputError, ProviderError
+from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.fence import fence_all, harmless, one_line
 from regen.judges import Judge, make_judge
 from regen.models import gives_logprobs
@@ -60,6 +60,7 @@ class Regen(dspy.Module):
         seed: Seed of every shuffle.
         shuffle: Whether choices are shuffled where the model gives no log-probabilities; else shown as they are given.
         judge_lm: The model that takes claims apart and judges; the answering one where None.
+        judge_samples: How often a judge that is named is asked; the majority counts.
         on_step: Called with the step, and what is done and in all of it, as the program goes along.
     """
 
@@ -75,6 +76,7 @@ class Regen(dspy.Module):
         seed: int = 0,
         shuffle: bool = True,
         judge_lm: Any = None,
+        judge_samples: int = 1,
         on_step: OnStep | None = None,
     ) -> None:
         super().__init__()
@@ -90,9 +92,9 @@ class Regen(dspy.Module):
         self.answer = dspy.Predict(AnswerQuestion)
         self.choose = dspy.Predict(ChooseAnswer)
         self.claims = dspy.Predict(ExtractClaims)
-        self.judge = (
-            make_judge(default_judge(judge_lm) if judge == "auto" else judge) if isinstance(judge, str) else judge
-        )
+        if isinstance(judge, str):
+            judge = make_judge(default_judge(judge_lm) if judge == "auto" else judge, samples=judge_samples)
+        self.judge = judge
         if hasattr(self.judge, "seed"):
             self.judge.seed = seed
 
@@ -180,20 +182,23 @@ class Regen(dspy.Module):
         return dspy.context(lm=self.judge_lm or dspy.settings.lm)
 
     def judged(self, judge: Callable[[], Judgement], documents: Sequence[Document]) -> Judgement:
-        """What `judge` finds; where the model fails, every document is unjudged: an answer is never lost for that.
-
-        Raises:
-            ConfigurationError: a key or a setting is wrong, so that no other call would do better.
-        """
+        """What `judge` finds; where the judge fails, every document is unjudged: an answer is never lost for that."""
         try:
             with self.judging():
                 return judge()
         except expected() as error:
             cause = translate(error)
-            if not isinstance(cause, ProviderError):
-                raise cause from error
-            why = str(cause).rstrip(".")
-            return Judgement(unjudged=[Unjudged(document_id=document.id, cause=why) for document in documents])
+            why = Unjudged(document_id="", cause=str(cause).rstrip("."), exit_code=cause.exit_code)
+            return Judgement(unjudged=[why.model_copy(update={"document_id": document.id}) for document in documents])
+
+
+def not_judged(result: Result) -> RegenError | None:
+    """Why the first answer could not be checked against any document; None where it could."""
+    report = result.initial_report
+    if report.judged:
+        return None
+    kind = ConfigurationError if report.unjudged[0].exit_code == ConfigurationError.exit_code else ProviderError
+    return kind(f"{report.unjudged[0].cause}.")
 
 
 def check_ids(documents: Sequence[Document]) -> None:
@@ -367,7 +372,7 @@ class _Choosing:
         assert answer.choice is not None
         claim = self.claims[answer.choice]
         of_claim: list[Evidence] = [item for item in self.judgement.evidence if item.claim_id == claim.id]
-        report = self._report([claim], Judgement(evidence=of_claim, unjudged=self.judgement.unjudged))
+        report = self._report([claim], self.judgement.model_copy(update={"evidence": of_claim}))
         self.warnings += report.warnings
         return report
 

@@ -19,10 +19,19 @@ from signatures import ExtractClaims
 class Scorer(dspy.Module):
     """Scores responses: takes each apart into claims, judges them against its documents, aggregates."""
 
-    def __init__(self, judge: str | Judge = "auto", *, support: Support = "partial", check_quotes: bool = True) -> None:
+    def __init__(
+        self,
+        judge: str | Judge = "auto",
+        *,
+        judge_samples: int = 1,
+        support: Support = "partial",
+        check_quotes: bool = True,
+    ) -> None:
         super().__init__()
         self.claims = dspy.Predict(ExtractClaims)
-        self.judge = make_judge(default_judge() if judge == "auto" else judge) if isinstance(judge, str) else judge
+        if isinstance(judge, str):
+            judge = make_judge(default_judge() if judge == "auto" else judge, samples=judge_samples)
+        self.judge = judge
         self.support: Support = support
         self.check_quotes = check_quotes
 
@@ -54,6 +63,7 @@ def score(
     question: str | None = None,
     *,
     judge: str | Judge = "auto",
+    judge_samples: int = 1,
     support: Support = "partial",
     check_quotes: bool = True,
 ) -> ConflictReport:
@@ -64,6 +74,7 @@ def score(
         documents: What it was, or should have been, based on; a plain text counts as a document.
         question: What the response answers; judges that read do better with it.
         judge: As in `regen.Regen`.
+        judge_samples: As in `regen.Regen`.
         support: "partial" or "strict".
         check_quotes: As in `regen.Regen`.
 
@@ -74,7 +85,7 @@ def score(
         InputError: an empty response, no documents, or two of one id.
         ConfigurationError: no such judge.
     """
-    scorer = Scorer(judge, support=support, check_quotes=check_quotes)
+    scorer = Scorer(judge, judge_samples=judge_samples, support=support, check_quotes=check_quotes)
     report: ConflictReport = scorer(response=response, documents=documents, question=question).report
     return report
 

@@ -61,7 +61,10 @@ class Settings(LayeredSettings):
     api_base: str | None = Field(default=None, description="Address of an OpenAI-compatible API.")
     api_key: SecretStr | None = Field(default=None, description="Key for that API; else the provider's own variable.")
     model_path: Path | None = Field(default=None, description="A .gguf file to use in place of the embedded model's.")
-    judge: str = Field(default="auto", description="Judge: auto, lm, contrast, or one that a package registers.")
+    judge: str = Field(
+        default="auto", description="Judge: auto, lm, contrast, ensemble, or one that a package registers."
+    )
+    judge_samples: int = Field(default=1, ge=1, le=20, description="How often the judge is asked; the majority counts.")
     docs: Path | None = Field(default=None, description="Folder of documents to search.")
     search: str | None = Field(
         default=None, description="Where documents come from: a provider's name, or several with commas."
@@ -161,6 +164,8 @@ def _check_names() -> None:
 
 
 def _check_readable(file: Path) -> None:
+    if file.is_dir() and file == config_file():
+        raise ConfigurationError(f"{file} is a folder: name the config file itself with REGEN_CONFIG.")
     try:
         if file.is_file():
             file.read_text(encoding="utf-8")

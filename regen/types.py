@@ -71,6 +71,7 @@ class Unjudged(Record):
 
     document_id: str
     cause: str
+    exit_code: int = Field(default=4, description="3 where a key or a setting is wrong; 4 where a model failed.")
 
 
 class Judgement(Record):
@@ -82,6 +83,7 @@ class Judgement(Record):
         default={},
         description="What a document itself answers to the question, by its id; the same words where agreed.",
     )
+    warnings: list[str] = []
 
 
 class ConflictReport(Record):

@@ -4,7 +4,7 @@ from signatures.answer import AnswerQuestion, ChooseAnswer, ChooseCarefully, Cho
 from signatures.asking import AskAbout
 from signatures.claims import ExtractClaims
 from signatures.reading import ReadDocument
-from signatures.stance import JudgeDocument, Verdict
+from signatures.stance import DocumentVerdict, JudgeDocument, JudgeDocuments, Verdict
 
 __all__ = [
     "AnswerQuestion",
@@ -12,8 +12,10 @@ __all__ = [
     "ChooseAnswer",
     "ChooseCarefully",
     "ChooseUnaided",
+    "DocumentVerdict",
     "ExtractClaims",
     "JudgeDocument",
+    "JudgeDocuments",
     "ReadDocument",
     "Verdict",
 ]

@@ -128,16 +128,23 @@ def test_only_one_process_at_a_time_adds_to_a_file(out: Path) -> None:
     Lines(out, io.StringIO()).close()
 
 
-def batch(out: Path, fails: dict[str, RegenError]) -> tuple[int, list[str]]:
-    def work(name: str) -> tuple[Record, int]:
+def batch(out: Path, fails: dict[str, RegenError], **wrong: RegenError) -> tuple[int, list[str]]:
+    def work(name: str) -> tuple[Record, RegenError | None]:
         if name in fails:
             raise fails[name]
-        return Item(id=name), 0
+        return Item(id=name), wrong.get(name)
 
     said: list[str] = []
     with Lines(out, io.StringIO()) as lines:
         code = run([(n, n) for n in "abc"], work, lines, key="id", begin=lambda *_: None, complain=said.append)
     return code, said
+
+
+def test_a_result_with_a_wrong_key_is_kept_and_ends_the_batch(out: Path) -> None:
+    with pytest.raises(ConfigurationError, match="The key was refused"):
+        batch(out, {}, b=ConfigurationError("The key was refused."))
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["a", "b"]
+    assert batch(out, {}, b=ProviderError("It went away."))[0] == 4
 
 
 def test_an_item_that_failed_is_a_line_and_the_others_go_on(out: Path) -> None:

@@ -15,7 +15,8 @@ from regen.judges import judge_names, make_judge
 from regen.judges.contrast import MARGIN, ContrastJudge, pick
 from regen.judges.gather import each_document, refuse_nothing
 from regen.judges.lm import LMJudge
-from regen.types import Claim, Document, Evidence, Judgement, Stance
+from regen.judges.vote import vote
+from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
 
 MakeLM = Callable[..., Any]
 CLAIMS = [Claim(id="c1", text="The fee is 10 euros."), Claim(id="c2", text="It opens on Mondays.")]
@@ -184,6 +185,129 @@ def test_progress_counts_documents(scripted_lm: MakeLM) -> None:
     lm = scripted_lm(lambda *_: verdicts(verdict(1, "irrelevant"), verdict(2, "irrelevant")))
     judge(LMJudge(), lm, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_call_about_a_pair_has_one_claim_and_the_documents_answer_is_kept(scripted_lm: MakeLM) -> None:
+    def reply(_: str, user: str, __: Any) -> str:
+        stance = "supports" if "The fee is 10 euros. It" in user and "1. The fee" in user else "irrelevant"
+        return json.dumps({"answer": "10 euros", "verdicts": [verdict(1, stance, "The fee")]})
+
+    lm = scripted_lm(reply)
+    found = judge(make_judge("lm:pair"), lm, documents=DOCUMENTS[:2], question="How much?")
+    assert len(lm.engine.requests) == 4
+    assert not any("2. It opens" in prompt for prompt in lm.engine.prompts())
+    assert of(found, "c1") == {"old": "supports", "new": "irrelevant"}
+    assert of(found, "c2") == {"old": "irrelevant", "new": "irrelevant"}
+    assert found.answers == {"old": "10 euros", "new": "10 euros"}
+
+
+def both(*items: tuple[int, int, str]) -> str:
+    return json.dumps(
+        {"verdicts": [{**verdict(claim, stance, "The fee"), "document": n} for n, claim, stance in items]}
+    )
+
+
+def test_all_documents_are_judged_in_one_call(scripted_lm: MakeLM) -> None:
+    said = [(n, claim, "irrelevant") for n in (1, 2, 3) for claim in (1, 2)]
+    said[0], said[3] = (1, 1, "supports"), (2, 2, "contradicts")
+    lm, seen = scripted_lm(lambda *_: both(*said[::-1])), list[tuple[int, int]]()
+    found = judge(make_judge("lm:all"), lm, progress=lambda done, total: seen.append((done, total)))
+    assert (len(lm.engine.requests), seen) == (1, [(3, 3)])
+    assert of(found, "c1") == {"old": "supports", "new": "irrelevant", "none": "irrelevant"}
+    assert of(found, "c2") == {"old": "irrelevant", "new": "contradicts", "none": "irrelevant"}
+
+
+def test_what_two_replies_about_all_documents_leave_out_is_unjudged(scripted_lm: MakeLM) -> None:
+    replies = iter([both((1, 1, "supports"), (1, 2, "supports")), both((1, 1, "contradicts"), (2, 1, "supports"))])
+    found = judge(make_judge("lm:all"), scripted_lm(lambda *_: next(replies)))
+    assert [item.document_id for item in found.unjudged] == ["new", "none"]
+    assert stances(found) == {("c1", "old"): "supports", ("c2", "old"): "supports"}
+    with pytest.raises(ProviderError, match="left out some of its claims"):
+        judge(make_judge("lm:all"), scripted_lm(lambda *_: both()))
+
+
+@pytest.mark.parametrize("granularity", ["document", "all"])
+def test_a_reply_that_cannot_be_read_is_asked_for_again(granularity: str, scripted_lm: MakeLM) -> None:
+    good = both((1, 1, "supports"), (1, 2, "contradicts"))
+    replies = iter(["I would rather not.", good])
+    found = judge(make_judge(f"lm:{granularity}"), scripted_lm(lambda *_: next(replies)), documents=DOCUMENTS[:1])
+    assert stances(found) == {("c1", "old"): "supports", ("c2", "old"): "contradicts"}
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("lm:word", "has no granularity 'word': name document, pair or all"),
+        ("lm:", "takes document, pair or all after a colon"),
+        ("contrast:all", "takes nothing after its name"),
+        ("ensemble:lm", "nothing to vote on"),
+        ("ensemble:lm=0,contrast", "The weight '0' of the judge lm is not a number above 0"),
+        ("ensemble:lm=nan,contrast", "is not a number above 0"),
+        ("ensemble:lm,oracle", "no judge 'oracle'"),
+        ("auto", "There is no judge 'auto'"),
+    ],
+)
+def test_what_stands_after_a_judges_name_is_checked(name: str, why: str) -> None:
+    with pytest.raises(ConfigurationError, match=why):
+        make_judge(name)
+
+
+# Several judgements as one.
+
+
+def said(stance: str, document: str = "d", *, partial: bool = False, quote: str = "q") -> Judgement:
+    return Judgement(
+        evidence=[Evidence(claim_id="c1", document_id=document, stance=Stance(stance), partial=partial, quote=quote)]
+    )
+
+
+def elected(weights: list[float], *judgements: Judgement) -> Evidence:
+    (item,) = vote(judgements, weights, CLAIMS[:1], [Document(id="d", text="q")]).evidence
+    return item
+
+
+def test_the_heavier_side_is_elected_and_its_share_is_the_confidence() -> None:
+    item = elected([2, 1, 0.5], said("contradicts", quote=""), said("supports"), said("contradicts", quote="r"))
+    assert (item.stance, item.quote) == (Stance.CONTRADICTS, "r")
+    assert item.confidence == pytest.approx(2.5 / 3.5)
+
+
+def test_a_tie_is_irrelevant() -> None:
+    assert elected([1, 1], said("supports"), said("contradicts")).stance is Stance.IRRELEVANT
+    assert elected([1, 1], said("supports"), said("irrelevant")).stance is Stance.IRRELEVANT
+
+
+def test_support_is_partial_where_most_of_it_is() -> None:
+    assert elected([1, 1, 2], said("supports"), said("supports", partial=True), said("supports", partial=True)).partial
+    assert not elected([2, 1], said("supports"), said("supports", partial=True)).partial
+
+
+def test_who_did_not_judge_a_document_has_no_vote_on_it() -> None:
+    failed = Judgement(unjudged=[Unjudged(document_id="d", cause="It went away")])
+    assert elected([5, 1], failed, said("supports")).confidence == 1.0
+    found = vote([failed, failed], [1, 1], CLAIMS[:1], [Document(id="d", text="q")])
+    assert (found.evidence, found.unjudged) == ([], failed.unjudged)
+
+
+def test_an_ensemble_goes_on_without_a_judge_that_fails_and_says_so(scripted_lm: MakeLM) -> None:
+    lm = scripted_lm(reader())
+    found = judge(make_judge("ensemble:lm,contrast"), lm, CLAIMS[:1], question="How much is the fee?")
+    assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
+    assert found.warnings[0].startswith("lm is left out of the vote: ")
+    with pytest.raises(ProviderError):
+        judge(make_judge("ensemble:lm,lm:all"), scripted_lm(lambda *_: "No."), CLAIMS[:1])
+
+
+def test_samples_differ_and_the_majority_counts(scripted_lm: MakeLM) -> None:
+    replies = iter(["supports", "contradicts", "supports"])
+    lm = scripted_lm(lambda *_: verdicts(verdict(1, next(replies), "The fee")))
+    found = judge(make_judge("lm", samples=3), lm.copy(seed=5, temperature=0.0), CLAIMS[:1], DOCUMENTS[:1])
+    (item,) = found.evidence
+    assert item.stance is Stance.SUPPORTS
+    assert item.confidence == pytest.approx(2 / 3)
+    asked = [request.config for request in lm.engine.requests]
+    assert {config.temperature for config in asked} == {0.7}
+    assert len({repr(config) for config in asked}) == 3
 
 
 # The judge that contrasts.

@@ -98,8 +98,14 @@ def test_a_file_that_is_not_utf_8_is_refused_by_name(name: str, tmp_path: Path) 
         settings.load()
 
 
-def test_a_config_file_that_is_a_folder_counts_as_none(config_file: Path) -> None:
+def test_a_config_file_that_is_a_folder_is_told(config_file: Path) -> None:
     config_file.mkdir()
+    with pytest.raises(ConfigurationError, match="is a folder"):
+        settings.load()
+
+
+def test_a_folder_of_the_name_env_is_somebody_elses(dotenv: Path) -> None:
+    dotenv.mkdir()
     assert settings.load().k == 10
 
 

@@ -12,7 +12,7 @@ import typer
 from regen.cli import options
 from regen.cli.setup import check, make_model, one_sentence
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import InputError, ProviderError, RegenError
+from regen.errors import InputError, RegenError
 
 if TYPE_CHECKING:
     from regen.settings import Settings
@@ -35,6 +35,7 @@ def ask(
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
+    judge_samples: options.JudgeSamples = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
     site: options.Site = None,
@@ -78,6 +79,7 @@ def ask(
         "model": model,
         "judge_model": judge_model,
         "judge": judge,
+        "judge_samples": judge_samples,
     }
     flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
     flags |= options.search_flags(
@@ -144,6 +146,7 @@ class Agent:
             check_quotes=settings.check_quotes,
             seed=settings.seed,
             judge_lm=make_model(settings, "judge", steps) if settings.judge_model else None,
+            judge_samples=settings.judge_samples,
             on_step=steps,
         )
 
@@ -161,8 +164,11 @@ def _show(result: Result, *, json: bool = False, quiet: bool = False) -> None:
 
 
 def _code(result: Result) -> int:
-    """The exit code of an answer: that of a model that failed, where no document could be judged."""
-    return 0 if result.initial_report.judged else ProviderError.exit_code
+    """The exit code of an answer: that of the judge's failure, where no document could be judged."""
+    from regen.program import not_judged
+
+    error = not_judged(result)
+    return error.exit_code if error else 0
 
 
 def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices: list[str] | None) -> None:
@@ -181,10 +187,11 @@ def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices
             complain(f"{out} holds the answers to all questions of {file}.")
             return
         agent = make_agent()
+        from regen.program import not_judged
 
-        def one(question: str) -> tuple[AskOutput, int]:
+        def one(question: str) -> tuple[AskOutput, RegenError | None]:
             result = agent.ask(question, choices)
-            return ask_output(result), _code(result)
+            return ask_output(result), not_judged(result)
 
         code = batch.run(questions, one, lines, key="question", begin=agent.steps.item, complain=complain)
     if code:

@@ -103,14 +103,17 @@ def _endpoint(name: str, choice: ModelChoice, settings: Settings) -> Check:
 
 
 def _judge(settings: Settings, judging: ModelChoice) -> Check:
-    from regen.judges import judge_names
+    from regen.errors import ConfigurationError
+    from regen.judges import check_judge
 
     if settings.judge == "auto":
         judge = "contrast" if judging.kind == "embedded" else "lm"
         why = "the embedded model reads and chooses better than it judges"
         return "judge", True, f"{judge}, because {why if judge == 'contrast' else 'the model can give verdicts'}"
-    if settings.judge not in judge_names():
-        return "judge", False, f"There is no judge {settings.judge!r}; there are: {', '.join(judge_names())}."
+    try:
+        check_judge(settings.judge)
+    except ConfigurationError as error:
+        return "judge", False, str(error)
     return "judge", True, f"{settings.judge}, because it is named"
 
 

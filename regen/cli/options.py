@@ -34,7 +34,18 @@ ApiBase = Annotated[
 ]
 JudgeName = Annotated[
     str | None,
-    typer.Option("--judge", help="How answers are checked: lm, contrast, or auto, the better one for the model."),
+    typer.Option(
+        "--judge",
+        metavar="NAME",
+        help="How answers are checked: lm (or lm:pair, lm:all), contrast, ensemble (or ensemble:lm=2,contrast); auto: "
+        "the better one for the model.",
+    ),
+]
+JudgeSamples = Annotated[
+    int | None,
+    typer.Option(
+        "--judge-samples", metavar="N", min=1, max=20, help="Ask the judge N times; the majority counts (default 1)."
+    ),
 ]
 Docs = Annotated[
     Path | None,

@@ -37,6 +37,7 @@ def score(
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
+    judge_samples: options.JudgeSamples = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
     json: options.Json = False,
@@ -59,6 +60,7 @@ def score(
     if response is not None and (out is not None or skip_bad_lines):
         raise InputError("--out and --skip-bad-lines go with a JSONL file.")
     flags = {"k": k, "model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}
+    flags |= {"judge_samples": judge_samples}
     flags |= options.search_flags(docs, search, recorded=recorded)
     settings = load({**flags, "support": "strict" if strict else None, "seed": seed})
     check(settings, "judge")
@@ -120,7 +122,12 @@ class _Scoring:
         from regen.scoring import Scorer
 
         dspy.configure(lm=make_model(settings, "judge", self.steps))
-        return Scorer(settings.judge, support=settings.support, check_quotes=settings.check_quotes)
+        return Scorer(
+            settings.judge,
+            judge_samples=settings.judge_samples,
+            support=settings.support,
+            check_quotes=settings.check_quotes,
+        )
 
     def file(self, path: Path, out: Path | None, skip_bad_lines: bool) -> None:
         """A file of responses; it is read and checked in full before the first one costs anything."""
@@ -152,9 +159,9 @@ class _Scoring:
             if not left:
                 complain(f"{out} holds the scores of all responses of {path}.")
 
-            def one(item: _Item) -> tuple[ScoreOutput, int]:
+            def one(item: _Item) -> tuple[ScoreOutput, None]:
                 report, usage = self.score(*item[1:])
-                return score_output(report, usage, item[0]), 0
+                return score_output(report, usage, item[0]), None
 
             code = batch.run(left, one, lines, key="id", begin=self.steps.item, complain=complain)
         if code:

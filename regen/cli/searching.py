@@ -41,6 +41,8 @@ def prepared(settings: Settings, steps: Steps, *, record: Path | None = None, re
     reader = PageReader(deadline=settings.page_deadline, allow_private=settings.allow_private, refresh=refresh)
     if options.docs is not None and "local" not in names:
         steps.note(f"{options.docs} is not searched: --search names {', '.join(names)}, and not local.")
+    if options.sites and names == ["local"]:
+        steps.note("--site is about results of the web: the files of a folder are of no site, and all are searched.")
     found = make_search(names, options, reader=reader if settings.read_pages else None, record=record)
     prepare = getattr(found, "prepare", None)
     if prepare is not None:

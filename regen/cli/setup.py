@@ -20,15 +20,13 @@ def check(settings: Settings, *roles: Role) -> None:
     Raises:
         ConfigurationError: a key or an address is missing, or there is no such judge.
     """
-    from regen.judges import judge_names
+    from regen.judges import check_judge
     from regen.models import choose
 
     for role in roles:
         if missing := choose(settings, role).missing:
             raise ConfigurationError(missing)
-    names = ["auto", *judge_names()]
-    if settings.judge not in names:
-        raise ConfigurationError(f"There is no judge {settings.judge!r}; there are: {', '.join(names)}.")
+    check_judge(settings.judge)
 
 
 def make_model(settings: Settings, role: Role, steps: Steps) -> Any:

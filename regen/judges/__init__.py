@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
-from typing import Any, Protocol
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Protocol
 
 from regen.errors import ConfigurationError
 from regen.types import Claim, Document, Judgement
@@ -41,17 +42,48 @@ class Judge(Protocol):
 
 def judge_names() -> list[str]:
     """The names of all judges that are installed."""
-    return sorted(point.name for point in entry_points(group="regen.judges"))
+    return sorted(_installed())
 
 
-def make_judge(name: str, **options: Any) -> Judge:
-    """The judge registered under `name`.
+def check_judge(name: str) -> None:
+    """Raises `ConfigurationError` where no installed package registers the judge that `name` begins with."""
+    kind = name.partition(":")[0]
+    if kind not in ("auto", *_installed()):
+        raise _unknown(kind)
+
+
+def make_judge(name: str, *, samples: int = 1) -> Judge:
+    """The judge of a name, such as `lm` or `lm:pair`.
+
+    Args:
+        name: As it is registered; after a colon may stand what the judge's attribute `takes` describes.
+        samples: How often it is asked, at a temperature above 0; the majority counts (`regen.judges.vote`).
 
     Raises:
-        ConfigurationError: no installed package registers that name.
+        ConfigurationError: no installed package registers that name, or it takes nothing of what stands after the
+            colon.
     """
-    found = {point.name: point for point in entry_points(group="regen.judges")}
-    if name not in found:
-        raise ConfigurationError(f"There is no judge {name!r}; there are: {', '.join(['auto', *sorted(found)])}.")
-    judge: Judge = found[name].load()(**options)
+    kind, colon, argument = name.partition(":")
+    if kind not in _installed():
+        raise _unknown(kind)
+    factory = _installed()[kind].load()
+    takes = getattr(factory, "takes", None)
+    if colon and not (takes and argument):
+        has = f"takes {takes} after a colon" if takes else "takes nothing after its name"
+        raise ConfigurationError(f"The judge {kind} {has}: {name!r} is not one.")
+    judge: Judge = factory(argument) if argument else factory()
+    if samples > 1:
+        from regen.judges.vote import Consistent
+
+        judge = Consistent(judge, samples)
     return judge
+
+
+def _unknown(kind: str) -> ConfigurationError:
+    return ConfigurationError(f"There is no judge {kind!r}; there are: {', '.join(['auto', *judge_names()])}.")
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    """The judges by name. Looking through every installed package takes milliseconds, and each program asks."""
+    return {point.name: point for point in entry_points(group="regen.judges")}

@@ -8,6 +8,7 @@ from typing import Any
 from regen.errors import ConfigurationError
 from regen.models import limiter, weights
 from regen.models.choice import ModelChoice, is_reasoning, package_model
+from regen.models.pace import Pace
 from regen.models.weights import Note, Progress
 from regen.quiet import import_dspy
 from regen.settings import Settings
@@ -84,6 +85,7 @@ def _compatible(choice: ModelChoice, settings: Settings) -> dict[str, Any]:
         "timeout": settings.timeout,
         "key_variable": "REGEN_API_KEY" if key else choice.key_variable,
         "gives_logprobs": choice.logprobs,
+        "pace": Pace(),
     }
     model = choice.model
     if not model:

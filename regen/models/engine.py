@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from regen.models import limiter, wire
 from regen.models.limiter import Limiter
+from regen.models.pace import Pace
 
 CONNECT_SECONDS = 10.0
 
@@ -45,6 +46,7 @@ class _Endpoint:
         key_variable: str | None = None,
         gives_logprobs: bool = False,
         slots: Limiter | None = None,
+        pace: Pace | None = None,
     ) -> None:
         """
         Args:
@@ -55,6 +57,7 @@ class _Endpoint:
             key_variable: Environment variable that holds the key: named in saved programs and in errors.
             gives_logprobs: Whether the model is known to give log-probabilities.
             slots: A limit of this endpoint's own, inside the one of the process.
+            pace: How fast calls may begin; shared by engines that ask the same endpoint.
         """
         self.base_url = base_url
         self.wire_model = wire_model
@@ -64,6 +67,7 @@ class _Endpoint:
         # A key read from a file often ends in a line end, which no header can hold.
         self._api_key = (api_key or (os.environ.get(key_variable, "") if key_variable else "")).strip() or None
         self._slots = slots
+        self._pace = pace or Pace()
         self._closed = False
 
     def dump_state(self) -> dict[str, Any]:
@@ -113,11 +117,19 @@ class _Endpoint:
             connected.organization = connected.project = None  # OpenAI's account names are nobody else's business
         return connected
 
-    def error(self, exc: Exception) -> Any:
-        """The `dspy.lm15.LM15Error` for one of `wire.expected()`, without the key in its message."""
-        return wire.error(
+    def error(self, exc: Exception, began: float | None = None) -> Any:
+        """The `dspy.lm15.LM15Error` for one of `wire.expected()`, without the key in its message.
+
+        A call that began then, and was refused for coming too fast, slows those after it.
+        """
+        from dspy.lm15 import RateLimitError
+
+        error = wire.error(
             exc, self.base_url, api_key=self._api_key, key_variable=self.key_variable, timeout=self.timeout
         )
+        if began is not None and isinstance(error, RateLimitError):
+            self._pace.refused(began, error.retry_after)
+        return error
 
 
 class OpenAIEngine(_Endpoint):
@@ -136,13 +148,14 @@ class OpenAIEngine(_Endpoint):
         """
         import httpx2
 
-        body = self.body(request)
+        body, began = self.body(request), None
         try:
             with self._slot():
+                began = self._pace.turn()
                 reply = self.client().post("/chat/completions", body=body, cast_to=httpx2.Response)
             return wire.response(reply, request)
         except wire.expected() as exc:
-            raise self.error(exc) from None
+            raise self.error(exc, began) from None
 
     def stream(self, request: Any) -> Iterator[Any]:
         """The lm15 stream events of a request: start, deltas, and an end that carries the usage."""
@@ -160,9 +173,10 @@ class OpenAIEngine(_Endpoint):
     def _events(self, request: Any) -> Iterator[Any]:
         from openai import Stream
 
-        body = self.body(request, streaming=True)
+        body, began = self.body(request, streaming=True), None
         try:
             with self._slot():
+                began = self._pace.turn()
                 chunks = self.client().post(
                     "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=Stream[object]
                 )
@@ -170,7 +184,7 @@ class OpenAIEngine(_Endpoint):
                     for chunk in chunks:
                         yield from wire.events(chunk, request)
         except wire.expected() as exc:
-            raise self.error(exc) from None
+            raise self.error(exc, began) from None
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
@@ -202,13 +216,14 @@ class AsyncOpenAIEngine(_Endpoint):
         """As `OpenAIEngine.complete`."""
         import httpx2
 
-        body = self.body(request)
+        body, began = self.body(request), None
         try:
             async with self._slot():
+                began = await self._pace.aturn()
                 reply = await self.client().post("/chat/completions", body=body, cast_to=httpx2.Response)
             return wire.response(reply, request)
         except wire.expected() as exc:
-            raise self.error(exc) from None
+            raise self.error(exc, began) from None
 
     def stream(self, request: Any) -> AsyncIterator[Any]:
         """As `OpenAIEngine.stream`."""
@@ -227,9 +242,10 @@ class AsyncOpenAIEngine(_Endpoint):
     async def _events(self, request: Any) -> AsyncIterator[Any]:
         from openai import AsyncStream
 
-        body = self.body(request, streaming=True)
+        body, began = self.body(request, streaming=True), None
         try:
             async with self._slot():
+                began = await self._pace.aturn()
                 chunks = await self.client().post(
                     "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
                 )
@@ -238,7 +254,7 @@ class AsyncOpenAIEngine(_Endpoint):
                         for event in wire.events(chunk, request):
                             yield event
         except wire.expected() as exc:
-            raise self.error(exc) from None
+            raise self.error(exc, began) from None
 
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[None]:

@@ -16,7 +16,8 @@ class FakeModel:
     """Says `first` when it answers and `second` when it answers again.
 
     A document is read as giving the first of `answers` that stands in it. `broken`, where it is set, is sent in place
-    of every reply: a status and a body. `delay` is in seconds; `slow` holds up only prompts with that text in them.
+    of every reply: a status and a body; where `breaks` is set, only to prompts with that text in them. `delay` is in
+    seconds; `slow` holds up only prompts with that text in them.
     """
 
     def __init__(self) -> None:
@@ -24,6 +25,7 @@ class FakeModel:
         self.second = "Revenue in 2025 was $6.8M [2]; an early estimate said $4.2M [1]."
         self.answers = ["$4.2M", "$6.8M"]
         self.broken: tuple[int, Any] | None = None
+        self.breaks = ""
         self.delay = 0.0
         self.slow = ""
         self.prompts: list[str] = []
@@ -36,7 +38,8 @@ class FakeModel:
                 fake.prompts.append(prompt)
                 if fake.slow in prompt:
                     time.sleep(fake.delay)
-                self.send(*(fake.broken or (200, fake.completion(prompt))))
+                broken = fake.broken if fake.breaks in prompt else None
+                self.send(*(broken or (200, fake.completion(prompt))))
 
             def do_GET(self) -> None:
                 self.send(*(fake.broken or (200, {"object": "list", "data": [{"id": "fake", "object": "model"}]})))

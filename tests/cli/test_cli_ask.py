@@ -207,6 +207,22 @@ def test_an_answer_that_could_not_be_checked_is_shown_with_the_exit_code_of_the_
     assert "The model's answer does not have the fields" in " ".join(ended.out.split())
 
 
+def test_an_answer_is_shown_though_the_judges_key_is_refused_and_the_batch_ends(
+    cli: Any, model: FakeModel, tmp_path: Path
+) -> None:
+    model.broken, model.breaks = (401, {"error": {"message": "bad key"}}), "You read one document"
+    ended = cli("ask", QUESTION)
+    assert ended.code == 3
+    assert model.first in ended.out
+    assert "refused the key" in " ".join(ended.out.split())
+
+    Path("questions.txt").write_text(f"{QUESTION}\nWhat was the revenue in 2025?\n")
+    ended = cli("ask", "--file", "questions.txt")
+    assert ended.code == 3
+    assert [line["answer"] for line in ended.lines] == [model.first]
+    assert "refused the key" in ended.err
+
+
 def test_an_answer_that_could_not_be_checked_has_no_scores_and_is_asked_for_again(
     cli: Any, model: FakeModel, tmp_path: Path
 ) -> None:
@@ -233,6 +249,13 @@ def test_a_bad_config_file_is_told(cli: Any, model: FakeModel, config: bytes, se
     ended = cli("ask", QUESTION)
     assert ended.code == 3
     assert sentence in ended.err and "config.toml" in ended.err
+
+
+def test_a_folder_in_place_of_the_config_file_is_told(cli: Any, model: FakeModel, monkeypatch: Any) -> None:
+    monkeypatch.setenv("REGEN_CONFIG", "docs")
+    ended = cli("ask", QUESTION)
+    assert ended.code == 3
+    assert ended.err == "regen: docs is a folder: name the config file itself with REGEN_CONFIG.\n"
 
 
 def test_a_bad_variable_and_a_bad_env_file_are_told(

@@ -121,6 +121,9 @@ def test_a_model_that_fails_ends_with_4_and_can_be_asked_again(cli: Any, data: P
         (line(2, answer=2), "line 2: answer 2 is none of the 2 choices"),
         (line(1), "line 2: the id 'q1' stands in line 1 as well"),
         ("[]", "line 2: not an item"),
+        (line(2, id=None), "line 2: not an item"),
+        (line(2, documents="One text."), "line 2: not an item"),
+        (line(2, choices=["$6.8M", "$4.2M", "$6.8M"]), "line 2: two choices are the same"),
     ],
 )
 def test_a_wrong_line_is_named(cli: Any, data: Path, text: str, why: str) -> None:

@@ -122,6 +122,11 @@ def test_a_folder_that_is_not_searched_is_told(
     assert "is not searched: --search names recorded, and not local" in " ".join(cli(*arguments).err.split())
 
 
+def test_a_site_without_a_search_of_the_web_is_told_to_be_of_no_use(cli: Any, folder: Path) -> None:
+    ended = cli("search", QUESTION, "--docs", str(folder), "--site", "a.example")
+    assert (ended.code, "the files of a folder are of no site" in " ".join(ended.err.split())) == (0, True)
+
+
 def test_a_key_that_is_set_and_not_valid_is_told_and_not_passed_over(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRAVE_API_KEY", "two words")
     ended = cli("search", "q")

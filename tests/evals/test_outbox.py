@@ -297,7 +297,8 @@ def test_a_request_that_is_too_much_alone_ends_the_run(bench: Served, server: Ba
     assert [batch["status"] for batch in server.batches.values()] == ["failed"] * 4  # of 12, 6, 3 and 1
 
 
-def test_the_lm_judge_asks_every_document_in_one_round(tmp_path: Path, server: BatchServer) -> None:
+@pytest.mark.parametrize("judge", ["lm", "lm:pair", "ensemble:lm,contrast"])
+def test_a_judge_asks_all_that_it_asks_in_one_round(tmp_path: Path, server: BatchServer, judge: str) -> None:
     model = read_by(Hasty())
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
@@ -313,8 +314,8 @@ def test_the_lm_judge_asks_every_document_in_one_round(tmp_path: Path, server: B
 
     server.reply = reply
     plain, batched = Served(tmp_path / "plain", server), Served(tmp_path / "batched", server)
-    expected = plain.run(judge="lm")
-    assert figures(batched.run(batch=True, judge="lm")) == figures(expected)
+    expected = plain.run(judge=judge)
+    assert figures(batched.run(batch=True, judge=judge)) == figures(expected)
     assert {row.conflict for row in expected} == {True}
     assert len(server.batches) == 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from collections import Counter
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from evals_data import FIRST, write_truthfulqa
 
-from eval_truthfulqa.data import COLUMNS, fetched, load, names_answers, quotas, select
+from eval_truthfulqa.data import COLUMNS, fetched, load, names_answers, quotas, read_questions, select
 from regen.errors import InputError, ProviderError
 from regen.paths import cache_dir
 
@@ -109,6 +110,37 @@ def test_offline_one_sentence_names_the_way_out() -> None:
 def test_a_category_and_a_type_narrow_the_items(truthfulqa: Path) -> None:
     chosen = select(load(truthfulqa), categories=["law"], types=["non-adversarial"], limit=3)
     assert [item.id for item in chosen] == ["tqa-15", "tqa-30", "tqa-45"]
+
+
+def test_a_file_names_questions_by_words_ids_or_json(truthfulqa: Path, tmp_path: Path) -> None:
+    items = load(truthfulqa)
+    file = tmp_path / "questions"
+    words = items[4].question.upper().replace(" ", "  ")
+    file.write_text(f"tqa-9\n\n{words}\n{json.dumps({'question': items[2].question, 'truth': []})}\n")
+    assert select(items, questions=read_questions(file)) == [items[2], items[4], items[8]]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "There is no question in"),
+        ("\n\n", "There is no question in"),
+        ("{\n", "line 1: no JSON object with a question"),
+        ('{"q": "What?"}', "line 1: no JSON object with a question"),
+        ('{"question": null}', "line 1: no JSON object with a question"),
+    ],
+)
+def test_a_file_without_questions_is_told(tmp_path: Path, text: str, why: str) -> None:
+    file = tmp_path / "questions"
+    file.write_text(text)
+    with pytest.raises(InputError, match=why):
+        read_questions(file)
+
+
+def test_a_question_that_is_not_there_is_told_with_the_nearest(truthfulqa: Path) -> None:
+    items = load(truthfulqa)
+    with pytest.raises(InputError, match=r"has no question .* meant\?"):
+        select(items, questions=[items[0].question[:-3]])
 
 
 def test_a_misspelt_category_is_told_what_may_be_meant(truthfulqa: Path) -> None:

@@ -14,6 +14,7 @@ from fake_openai import KEY, Endpoint, Reply, completion, stream_of
 
 from regen.models import limit, wire
 from regen.models.engine import AsyncOpenAIEngine, OpenAIEngine
+from regen.models.pace import Pace
 from regen.quiet import import_dspy
 
 dspy = import_dspy()
@@ -201,11 +202,18 @@ def test_retry_after_is_carried_and_waited_for(endpoint: Endpoint, monkeypatch: 
         engine(endpoint).complete(request())
     assert caught.value.retry_after == 7.0
 
-    waited: list[float] = []
-    monkeypatch.setattr("dspy.clients.execution.time.sleep", waited.append)
+    now, waited = [0.0], list[float]()
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+        waited.append(seconds)
+
+    monkeypatch.setattr("dspy.clients.execution.time.sleep", sleep)
+    monkeypatch.setattr("regen.models.engine.Pace", lambda: Pace(lambda: now[0]))
     endpoint.replies = [limited, Reply(completion("At last."))]
     assert lm(endpoint).copy(num_retries=1)("Hi") == ["At last."]
     assert 7.0 in waited
+    assert now[0] < 9
 
 
 def test_no_answer_in_time_is_a_timeout(endpoint: Endpoint) -> None:
