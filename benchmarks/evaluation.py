@@ -129,6 +129,8 @@ class Silent:
 
     def item(self) -> None: ...
 
+    def batch(self, number: int, done: int, total: int) -> None: ...
+
 
 def item(number: int) -> ChoiceItem:
     """An item whose documents all differ."""
