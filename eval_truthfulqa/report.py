@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_truthfulqa.items import ChoiceItem
-from eval_truthfulqa.metrics import Row, Share
+from eval_truthfulqa.metrics import Paired, Row, Share
 from eval_truthfulqa.results import Results
 from eval_truthfulqa.runner import RETRIEVAL
 from regen.fence import one_line, printable
@@ -149,9 +149,11 @@ def points(value: float | None) -> str:
     return "\u2013" if value is None else f"{100 * value:+.1f} points"
 
 
-def p_value(value: float) -> str:
-    """A p-value with the sign before it."""
-    return "< 0.0001" if value < 0.0001 else f"= {value:.4f}"
+def p_value(pair: Paired) -> str:
+    """A pair's p-value; a dash where no item changed, of which no test can say anything."""
+    if not pair.mended + pair.spoiled:
+        return "\u2013"
+    return "< 0.0001" if pair.p_value < 0.0001 else f"{pair.p_value:.4f}"
 
 
 def interval(part: Any) -> str:
