@@ -246,7 +246,7 @@ def _drawing(name: str) -> Iterator[None]:
     import matplotlib
 
     # Ids are made from this salt: with one of its own, no plot refers to a part of another.
-    settings: dict[str, Any] = {**_STYLE, "svg.hashsalt": name}
+    settings: Any = {**_STYLE, "svg.hashsalt": name}
     with matplotlib.rc_context(), warnings.catch_warnings():
         # Its font lacks some scripts; the page's will have them.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")

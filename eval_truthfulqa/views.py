@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import Row
@@ -138,7 +138,7 @@ def views(run: Run, rows: Sequence[Row], settings: Sequence[str]) -> list[View]:
     ]
 
 
-def _documents(data: Mapping[str, object], stages: Mapping[str, Finished]) -> list[Document]:
+def _documents(data: Mapping[str, Any], stages: Mapping[str, Finished]) -> list[Document]:
     own = data.get("documents")
     found = own if own is not None else stages[RETRIEVAL].data["documents"] if RETRIEVAL in stages else []
     return [Document.model_validate(document) for document in found]
@@ -147,7 +147,7 @@ def _documents(data: Mapping[str, object], stages: Mapping[str, Finished]) -> li
 def _view(
     number: int,
     row: Row,
-    data: Mapping[str, object],
+    data: Mapping[str, Any],
     stages: Mapping[str, Finished],
     documents: Sequence[Document],
     settings: Sequence[str],
