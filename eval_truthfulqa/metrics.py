@@ -18,7 +18,7 @@ SETTINGS: tuple[Setting, ...] = ("closed", "rag", "control", "regenerated")
 
 _RESAMPLES = 9999
 # Upper ends of the bins of CS-R; the first one holds answers that nothing contradicts.
-_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
+BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class Row(Record):
@@ -253,7 +253,7 @@ def calibration(rows: Sequence[Row]) -> list[Bin]:
     """
     found = []
     lowest = -1.0
-    for low, high in zip((0.0, *_BINS[:-1]), _BINS, strict=True):
+    for low, high in zip((0.0, *BINS[:-1]), BINS, strict=True):
         marks = [row.correct("rag") for row in rows if row.cs_r is not None and lowest < row.cs_r <= high]
         right = share(mark for mark in marks if mark is not None)
         if right.of:

@@ -4,69 +4,45 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from eval_truthfulqa.items import ChoiceItem
-from eval_truthfulqa.metrics import Row, Share
+from eval_truthfulqa import plots
+from eval_truthfulqa.metrics import Paired, Share
 from eval_truthfulqa.results import Results
-from eval_truthfulqa.runner import RETRIEVAL
-from regen.fence import one_line, printable
-from regen.runs import Finished, Run
-from regen.types import Document, Record, Result
+from eval_truthfulqa.views import KINDS, View, compared, titles, views
+from regen.fence import printable
+from regen.runs import Run
 
-# Mended and spoiled items that are shown with their conflicts, of each kind.
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+# Mended and spoiled items that `report.md` names, of each kind.
 EXAMPLES = 30
 _TEMPLATES = Path(__file__).parent / "templates"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#|~!])")
 
 
-class Side(Record):
-    """What one document says in a conflict."""
-
-    number: int
-    title: str
-    link: str
-    date: str
-    stance: str
-    quote: str
-
-
-class Example(Record):
-    """An item whose answer changed from right to wrong or back."""
-
-    id: str
-    question: str
-    kind: str
-    right: str
-    first: str
-    second: str
-    cs_r: float | None
-    conflict: bool
-    reason: str
-    feedback: str
-    sides: list[Side]
-
-
 def write(run: Run, results: Results) -> Path:
     """Writes the three files into the run's folder, and gives the HTML report's path."""
     _put(run.folder / "results.json", results.model_dump_json(indent=2) + "\n")
-    examples = examples_of(run, results.rows)
-    _put(run.folder / "report.md", rendered("report.md.j2", results, examples))
+    shown = views(run, results.rows, [accuracy.setting for accuracy in results.settings])
+    _put(run.folder / "report.md", rendered("report.md.j2", results, shown))
     html = run.folder / "report.html"
-    _put(html, rendered("report.html.j2", results, examples))
+    _put(html, rendered("report.html.j2", results, shown))
     return html
 
 
-def rendered(template: str, results: Results, examples: Sequence[Example]) -> str:
+def rendered(template: str, results: Results, shown: Sequence[View]) -> str:
     """One of the templates, filled in. Nothing that comes from a document or a model is taken for markup."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=template.endswith(".html.j2"),
+        finalize=_finished,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -74,62 +50,40 @@ def rendered(template: str, results: Results, examples: Sequence[Example]) -> st
     )
     environment.filters |= {"percent": percent, "interval": interval, "share": ratio, "md": _md, "number": _number}
     environment.filters |= {"p": p_value, "points": points}
-    kinds = {kind: [example for example in examples if example.kind == kind] for kind in ("mended", "spoiled")}
+    settings = [accuracy.setting for accuracy in results.settings]
     return environment.get_template(template).render(
         results=results,
-        kinds=kinds,
+        plots=_plots(results) if environment.autoescape else {},
+        kinds={kind: [one for one in shown if one.kind == kind] for kind in KINDS},
         most=EXAMPLES,
-        settings=[accuracy.setting for accuracy in results.settings],
+        settings=settings,
+        compared=compared(settings),
+        named=titles(settings),
         config={name: _plain(value) for name, value in results.config.items()},
     )
 
 
-def examples_of(run: Run, rows: Sequence[Row]) -> list[Example]:
-    """The items that answering again mended or spoiled, up to `EXAMPLES` of each."""
-    items, finished = run.items(), run.finished()
-    changed = [row for row in rows if {"rag", "regenerated"} <= row.answers.keys()]
-    mended = [row for row in changed if not row.correct("rag") and row.correct("regenerated")]
-    spoiled = [row for row in changed if row.correct("rag") and not row.correct("regenerated")]
-    return [
-        _example(row, kind, ChoiceItem.model_validate(items[row.id]), finished[row.id])
-        for kind, part in (("mended", mended), ("spoiled", spoiled))
-        for row in part[:EXAMPLES]
-    ]
+def _plots(results: Results) -> dict[str, Markup]:
+    from markupsafe import Markup
+
+    drawn = {
+        "accuracy": plots.shares(
+            "accuracy", "Accuracy by setting", [(one.setting, one.answered) for one in results.settings]
+        ),
+        "rates": plots.rates("rates", "Improve rate and harm rate by category", results.categories),
+        "cs_r": plots.cs_r("cs-r", "CS-R of the first answers and of those kept", results.rows),
+        "calibration": plots.shares(
+            "calibration",
+            "Accuracy of rag by the CS-R of its answer",
+            [(f"CS-R {plots.span(one.low, one.high)}", one.right) for one in results.calibration],
+        ),
+    }
+    return {name: Markup(plot) for name, plot in drawn.items()}
 
 
-def _example(row: Row, kind: str, item: ChoiceItem, stages: Mapping[str, Finished]) -> Example:
-    documents = item.documents
-    if documents is None:
-        documents = [Document.model_validate(document) for document in stages[RETRIEVAL].data["documents"]]
-    result = Result.model_validate(stages["regenerated"].data["result"])
-    numbered = {document.id: (number, document) for number, document in enumerate(documents, 1)}
-    sides = []
-    for evidence in result.initial_report.evidence:
-        number, document = numbered[evidence.document_id]
-        if evidence.stance != "irrelevant":
-            sides.append(
-                Side(
-                    number=number,
-                    title=one_line(document.title or document.url or f"document {number}", 120),
-                    link=document.url if document.url.lower().startswith(("http://", "https://")) else "",
-                    date=document.published.isoformat() if document.published else "",
-                    stance=evidence.stance.value,
-                    quote=printable(evidence.quote),
-                )
-            )
-    return Example(
-        id=item.id,
-        question=printable(item.question),
-        kind=kind,
-        right=printable(item.choices[item.answer]),
-        first=printable(item.choices[row.answers["rag"]]),
-        second=printable(item.choices[row.answers["regenerated"]]),
-        cs_r=row.cs_r,
-        conflict=bool(row.conflict),
-        reason=result.decision.reason,
-        feedback=printable(result.rounds[-1].feedback) if result.rounds else "",
-        sides=sorted(sides, key=lambda side: side.stance, reverse=True),
-    )
+def _finished(value: Any) -> Any:
+    """A value as it goes into a report: no text with control characters, or with such as turn the writing around."""
+    return printable(value) if type(value) is str else value
 
 
 def _put(path: Path, text: str) -> None:
@@ -149,9 +103,11 @@ def points(value: float | None) -> str:
     return "\u2013" if value is None else f"{100 * value:+.1f} points"
 
 
-def p_value(value: float) -> str:
-    """A p-value with the sign before it."""
-    return "< 0.0001" if value < 0.0001 else f"= {value:.4f}"
+def p_value(pair: Paired) -> str:
+    """A pair's p-value; a dash where no item changed, of which no test can say anything."""
+    if not pair.mended + pair.spoiled:
+        return "\u2013"
+    return "< 0.0001" if pair.p_value < 0.0001 else f"{pair.p_value:.4f}"
 
 
 def interval(part: Any) -> str:

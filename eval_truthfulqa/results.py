@@ -12,6 +12,7 @@ from eval_truthfulqa import metrics
 from eval_truthfulqa.metrics import Accuracy, Bin, Cost, Group, Paired, Position, Regeneration, Row
 from eval_truthfulqa.runner import RETRIEVAL, rows
 from regen.errors import InputError
+from regen.output import Failure
 from regen.runs import Run, Session
 from regen.types import Record, Usage
 
@@ -19,7 +20,7 @@ from regen.types import Record, Usage
 _PAIRS = (("rag", "regenerated"), ("control", "regenerated"), ("rag", "control"), ("closed", "rag"))
 
 
-class Failure(Record):
+class FailedSetting(Record):
     """A setting of an item that was not answered, and why."""
 
     id: str
@@ -38,8 +39,8 @@ class Retrieval(Record):
     warnings: dict[str, int] = Field(description="What went wrong on the way, and for how many items.")
 
 
-class Results(Record):
-    """The figures of a run. An interval is a 95% one."""
+class Figures(Record):
+    """The figures of a run, as `regen eval` prints them with --json. An interval is a 95% one."""
 
     benchmark: str
     folder: str
@@ -63,14 +64,23 @@ class Results(Record):
     positions: list[Position]
     costs: list[Cost]
     retrieval: Retrieval | None
-    failures: list[Failure]
+    failures: list[FailedSetting]
     provider_failed: bool = Field(description="Whether a model or a search failed for good; else it was the items.")
     unjudged: int = Field(description="Items of which some documents could not be judged.")
     cs_r: tuple[float, float] | None = Field(description="Mean CS-R of the first answers, and of those kept.")
     versions: list[str] = Field(description="Versions of regen that worked on the run; figures of several are mixed.")
     notes: list[str] = Field(description="What a reader of the figures should know.")
     config: dict[str, Any]
+
+
+class Results(Figures):
+    """What `results.json` holds: the figures of a run, and the items that they come from."""
+
     rows: list[Row]
+
+
+Printed = Figures | Failure
+"""What `regen eval` prints with --json, when all went well or not."""
 
 
 def results(
@@ -119,7 +129,7 @@ def results(
         costs=[cost for setting in settings if (cost := metrics.cost(found, setting)) is not None],
         retrieval=_retrieval(run),
         failures=[
-            Failure(id=row.id, setting=setting, message=message)
+            FailedSetting(id=row.id, setting=setting, message=message)
             for row in found
             for setting, message in row.errors.items()
         ],

@@ -272,7 +272,7 @@ def show(results: Results, report: Path) -> None:
     for pair in [pair for pair in results.pairs[:1] if pair.n]:
         out.print(
             f"{pair.before} to {pair.after}: {points(pair.difference)} ({interval(pair)}), {pair.mended} mended, "
-            f"{pair.spoiled} spoiled, p {p_value(pair.p_value)}",
+            f"{pair.spoiled} spoiled, p {p_value(pair)}",
             soft_wrap=True,
         )
     for place in results.positions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, TypeAdapter
 
@@ -153,14 +153,22 @@ def failure(error: RegenError, *, id: str | None = None, question: str | None = 
     return Failure(id=id, question=question, error=ErrorOutput(message=str(error), exit_code=error.exit_code))
 
 
-def schema(of: Literal["ask", "score", "search"]) -> dict[str, Any]:
+PRINTED: dict[str, Any] = {
+    "ask": AskOutput | Failure,
+    "score": ScoreOutput | Failure,
+    "search": SearchOutput | Failure,
+}
+"""What a command prints with `--json`."""
+
+
+def schema(of: str) -> dict[str, Any]:
     """The JSON schema of what a command prints."""
-    types: dict[str, TypeAdapter[Any]] = {
-        "ask": TypeAdapter(AskOutput | Failure),
-        "score": TypeAdapter(ScoreOutput | Failure),
-        "search": TypeAdapter(SearchOutput | Failure),
-    }
-    return types[of].json_schema(mode="serialization")
+    return schema_of(PRINTED[of])
+
+
+def schema_of(kind: Any) -> dict[str, Any]:
+    """The JSON schema of a type as it is written."""
+    return TypeAdapter[Any](kind).json_schema(mode="serialization")
 
 
 def _scores(report: ConflictReport) -> Scores | None:

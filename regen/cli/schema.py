@@ -1,17 +1,29 @@
-"""`regen schema`: the JSON schema of what a command prints."""
+"""`regen schema`: the JSON schema of what a command prints or writes."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from importlib.metadata import entry_points
+from typing import Annotated
 
 import typer
 
+from regen.errors import InputError
+
 
 def schema(
-    command: Annotated[Literal["ask", "score", "search"], typer.Argument(help="The command whose JSON is described.")],
+    of: Annotated[
+        str,
+        typer.Argument(
+            help="ask, score, search or eval: what it prints with --json. results: the results.json of an evaluation."
+        ),
+    ],
 ) -> None:
-    """Print the JSON schema of what `regen ask`, `score` or `search` prints with --json."""
-    from regen.output import schema as schema_of
+    """Print the JSON schema of what a command prints with --json, or of the results.json of an evaluation."""
+    from regen.output import PRINTED, schema_of
 
-    print(json.dumps(schema_of(command), indent=2))
+    # Types of other packages, such as an evaluation's results, are in the entry point group `regen.schemas`.
+    points = {point.name: point for point in entry_points(group="regen.schemas")}
+    if of not in PRINTED and of not in points:
+        raise InputError(f"There is no schema of {of!r}; there are: {', '.join(sorted({*PRINTED, *points}))}.")
+    print(json.dumps(schema_of(PRINTED[of] if of in PRINTED else points[of].load()), indent=2))

@@ -122,10 +122,15 @@ def test_schema_describes_the_answer_and_the_failure(cli: Any, command: str) -> 
     assert {"Failure", f"{command.capitalize()}Output"} <= set(cli("schema", command).json["$defs"])
 
 
+@pytest.mark.parametrize(("of", "types"), [("eval", {"Figures", "Failure"}), ("results", {"Accuracy", "Row"})])
+def test_schema_describes_what_an_evaluation_prints_and_writes(cli: Any, of: str, types: set[str]) -> None:
+    assert types <= set(cli("schema", of).json["$defs"])
+
+
 def test_schema_of_something_else_is_told(cli: Any) -> None:
     ended = cli("schema", "doctor")
     assert ended.code == 2
-    assert "Invalid value for '{ask|score}'" in ended.err or "doctor" in ended.err
+    assert "There is no schema of 'doctor'; there are: ask, eval, results, score, search." in ended.err
 
 
 def test_the_keys_of_an_env_file_are_used(cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
