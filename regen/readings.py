@@ -42,6 +42,11 @@ _REPORTED = re.compile(
 _YES_NO = frozenset({"yes", "no"})
 # Words with which a question asks, and which say nothing of what it is about.
 _ASKING = frozenset("what when where why how much mani long often old i me my we us s is it should could would".split())
+_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
+# Stems of words that answer how many there are without a number.
+_QUANTITIES = frozenset(
+    "no none nobodi nobod one both all everi each any sever few mani most half dozen hundr unlimit limit".split()
+)
 _REJECTS = re.compile(
     r"\b(?:myths?|misconceptions?|false|untrue|not true|debunked|disproved|contrary to)\b", re.IGNORECASE
 )
@@ -76,7 +81,7 @@ def same_answer(one: str, other: str) -> bool:
         return False
     if is_yes_or_no(one) or is_yes_or_no(other):
         return bool(_DENIES.search(one)) == bool(_DENIES.search(other))
-    numbers_a, numbers_b = ({word for word in words if word[0].isdigit()} for words in (a, b))
+    numbers_a, numbers_b = numbers(one), numbers(other)
     if numbers_a and numbers_b and not (numbers_a <= numbers_b or numbers_b <= numbers_a):
         return False
     for kind in (_UNITS, _SCALES, _MONTHS):
@@ -123,6 +128,19 @@ def content(text: str) -> frozenset[str]:
         elif word not in _STOP:
             found.add(_stem(word))
     return frozenset(found)
+
+
+def numbers(text: str) -> frozenset[str]:
+    """The numbers of a text, those in words up to twelve among them, without thousands separators."""
+    return frozenset(word for word in content(text) if word[0].isdigit() and word.strip("0"))
+
+
+def fits(answer: str, question: str) -> bool:
+    """Whether an answer is of the kind that is asked for: to "how many", a number or a word for one."""
+    if not _HOW_MANY.search(question):
+        return True
+    words = {_stem(word) for word in _WORD.findall(answer.casefold()) if not word[0].isdigit()}
+    return bool(numbers(answer)) or bool(words & (_QUANTITIES | _SCALES)) or _REJECTS.search(answer) is not None
 
 
 def is_reported(text: str) -> bool:

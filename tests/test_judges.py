@@ -384,6 +384,14 @@ def test_the_documents_own_answers_are_in_the_judgement(scripted_lm: MakeLM) -> 
     assert found.answers == {"old": "10 euros", "new": "12 euros"}
 
 
+def test_an_answer_with_a_number_that_its_document_lacks_is_no_answer_to_choose(scripted_lm: MakeLM) -> None:
+    made_up = {**READINGS, "none": "The fee is 14 euros on the cliffs."}
+    lm = scripted_lm(reader(made_up), gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], question=QUESTION)
+    assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
+    assert not any("14 euros" in option for prompt in lm.engine.prompts() for option in shown(prompt).values())
+
+
 def test_every_stance_that_counts_quotes_a_sentence_of_its_document(scripted_lm: MakeLM) -> None:
     found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), CLAIMS[:1], question=QUESTION)
     assert {item.document_id: item.quote for item in found.evidence} == {

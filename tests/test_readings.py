@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regen.quotes import sentences
-from regen.readings import bearing, best_sentence, content, group, is_none, is_yes_or_no, same_answer
+from regen.readings import bearing, best_sentence, content, fits, group, is_none, is_yes_or_no, numbers, same_answer
 
 SAME = [
     ("Paris", "paris."),
@@ -182,3 +182,25 @@ def test_bearing_is_the_share_of_what_is_asked_about_without_the_words_that_ask(
     assert bearing("The company was founded in 2016.", question) == 0.5
     assert bearing("From April 15, 2025, the limit is 500.", question) == 0.0
     assert bearing("anything", "When is it?") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("200 stops", True),
+        ("Up to twelve.", True),
+        ("There is no limit.", True),
+        ("As many as you like", True),
+        ("millions", True),
+        ("It is a myth that there is a limit.", True),
+        ("Customers can press the Help button", False),
+        ("The Fleet plan", False),
+    ],
+)
+def test_how_many_is_answered_by_a_number_or_a_word_for_one(answer: str, expected: bool) -> None:
+    assert fits(answer, "How many stops can a single route have?") is expected
+    assert fits(answer, "What can customers do?")
+
+
+def test_numbers_are_told_however_they_are_written() -> None:
+    assert numbers("Eight of 1,200 cost $4.20 at 7:00.") == {"8", "1200", "4.2", "7"}

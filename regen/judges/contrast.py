@@ -26,12 +26,14 @@ from regen.readings import (
     bearing,
     best_sentence,
     content,
+    fits,
     grounding,
     group,
     is_none,
     is_reported,
     is_yes_or_no,
     negative,
+    numbers,
     same_answer,
 )
 from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
@@ -130,8 +132,10 @@ class ContrastJudge(dspy.Module):
         steps = _Steps(progress, 2 * len(documents))
         read, unjudged = each_document(lambda d: self._read(fence(d), question), documents, steps.part(0))
         readers = [document for document in documents if document.id in read and not is_none(read[document.id])]
-        groups = group([read[document.id] for document in readers])[:MAX_ANSWERS]
-        options = [min((read[readers[place].id] for place in places), key=len) for places in groups]
+        # What a small model makes up, or says of something else, would only draw other documents away from theirs.
+        answers = [read[document.id] for document in readers if _stands(document, read[document.id], question)]
+        groups = group(answers)[:MAX_ANSWERS]
+        options = [min((answers[place] for place in places), key=len) for places in groups]
         said_of = {claim.id: attribution(claim.text) for claim in claims}
         stated = {claim.id: self._stated(said_of[claim.id][1], question, options) for claim in claims}
         # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
@@ -307,12 +311,20 @@ def _given(
     if side is None or side >= len(options):
         return None
     said = read if same_answer(read, options[side]) else options[side]
-    if grounding(said, f"{document.title} {document.text}") < GROUNDED:
+    if not _stands(document, said, question):
         return None
     # "Yes" stands in any text: what is quoted for it is what is asked about.
-    said = question if is_yes_or_no(said) else said
-    shown = f"{document.title} {best_sentence(document.text, said, question)}"
-    return (side, said) if bearing(shown, question) >= BEARING else None
+    return side, question if is_yes_or_no(said) else said
+
+
+def _stands(document: Document, answer: str, question: str) -> bool:
+    """Whether an answer is one to the question, and a document's text bears it out and is on the question."""
+    text = f"{document.title} {document.text}"
+    if not fits(answer, question) or grounding(answer, text) < GROUNDED or not numbers(answer) <= numbers(text):
+        return False
+    wanted = question if is_yes_or_no(answer) else answer
+    shown = f"{document.title} {best_sentence(document.text, wanted, question)}"
+    return bearing(shown, question) >= BEARING
 
 
 def _in_full(answer: str) -> str:
