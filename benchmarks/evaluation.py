@@ -26,7 +26,7 @@ from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import SETTINGS
 from eval_truthfulqa.runner import Evaluation
 from regen import Document, Regen, settings
-from regen.journal import Journal
+from regen.journal import Calls, Journal
 from regen.models import choose, make_lm
 from regen.runner import work_through
 from regen.runs import Run
@@ -110,7 +110,7 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         Run.begin(Path(folder), "speed", {}, [(one.id, one.model_dump(mode="json")) for one in items]) as run,
     ):
-        journal = Journal(run, concurrency=options.concurrency)
+        journal = Journal(Calls(run), concurrency=options.concurrency)
         with dspy.context(lm=journal.lm(make_lm(choose(given), given))):
             stages = Evaluation(SETTINGS, lambda: Regen(judge="lm", shuffle=False)).stages()
             profile = cProfile.Profile() if options.profile else None
@@ -121,7 +121,7 @@ def main() -> None:
             if profile:
                 profile.disable()
             seconds, own = time.monotonic() - began, time.process_time() - busy
-        calls = journal.spent().calls
+        calls = journal.calls.spent().calls
     ideal = calls * options.latency / options.concurrency
     print(f"{options.items} items, {calls} calls in {seconds:.1f} s", end="")
     print(f", {seconds / ideal:.2f} times calls x latency / concurrency ({ideal:.1f} s)" if ideal else "")

@@ -88,7 +88,7 @@ def evaluate(plan: Plan) -> None:
         import dspy
 
         from eval_truthfulqa.runner import Evaluation
-        from regen.journal import Journal
+        from regen.journal import Calls, Journal
         from regen.program import Regen, default_judge
         from regen.runs import Run
 
@@ -127,7 +127,8 @@ def evaluate(plan: Plan) -> None:
     with Run.begin(folder, plan.name, config, items) as run:
         if plan.retry_failed:
             run.forget_failures()
-        journal = Journal(run, concurrency=settings.concurrency, max_calls=plan.max_calls, max_cost=plan.max_cost)
+        calls = Calls(run, max_calls=plan.max_calls, max_cost=plan.max_cost)
+        journal = Journal(calls, concurrency=settings.concurrency)
         kept_lm = journal.lm(judge_lm) if judge_lm is not None else None
         with dspy.context(lm=journal.lm(lm)), run.session() as end:
             results = _work(plan, run, journal, evaluation, end)
@@ -145,14 +146,14 @@ def _work(plan: Plan, run: Run, journal: Any, evaluation: Any, end: Any) -> Resu
     stages = evaluation.stages()
     left = _left(run, [stage.name for stage in stages])
     total = run.counts()[0]
-    board = RunBoard(total, total - left.pop("items"), left, journal.spent, quiet=plan.quiet)
+    board = RunBoard(total, total - left.pop("items"), left, journal.calls.spent, quiet=plan.quiet)
     # The local model has one slot: items side by side would push each other's documents out of its prompt cache.
     at_once = 1 if choose(plan.settings).kind == "embedded" else plan.settings.concurrency
     stopped: str | None = None
     try:
         with board.live():
             work_through(run, journal, stages, board, at_once=at_once)
-        stopped = journal.stopped
+        stopped = journal.calls.stopped
     except KeyboardInterrupt:
         stopped = "It was interrupted."
         raise

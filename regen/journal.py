@@ -48,8 +48,12 @@ class Ledger:
 
     def usage(self) -> Usage:
         """What they took so far. The seconds are those of this process."""
+        return usage_of(self.calls(), time.monotonic() - self._began)
+
+    def calls(self) -> list[tuple[str, dict[str, Any]]]:
+        """The model and the counts of each so far."""
         with self._lock:
-            return usage_of(self._calls, time.monotonic() - self._began)
+            return list(self._calls)
 
     def nth(self, request: str) -> int:
         """How many calls with the same request went before."""
@@ -63,27 +67,107 @@ class Ledger:
             self._calls.append((model, counts))
 
 
-class Journal:
-    """What stands between the program and its models in a run.
+class Calls:
+    """The calls of a run: the replies that are kept, what they cost, and whether a further one may begin.
 
     Args:
         run: Where replies are kept.
-        concurrency: Calls at the same time. The process has the same limit, but a call waits here, where it can still
-            be called off.
         max_calls: Calls of the whole run at most, those of earlier sessions among them.
         max_cost: As `max_calls`, in US dollars; calls that are in flight when it is reached come on top.
     """
 
-    def __init__(
-        self, run: Run, *, concurrency: int = 8, max_calls: int | None = None, max_cost: float | None = None
-    ) -> None:
-        self._run, self._max_calls, self._max_cost = run, max_calls, max_cost
-        self._slots = Limiter(concurrency)
+    def __init__(self, run: Run, *, max_calls: int | None = None, max_cost: float | None = None) -> None:
+        self._run, self._max_calls, self.max_cost = run, max_calls, max_cost
         self._changed = threading.Condition()
         self._in_flight = 0
         self._spent = run.usage()
-        self.stopped: str | None = None
+        self._stopped: str | None = None
+
+    @property
+    def stopped(self) -> str | None:
         """Why no further call begins, as a sentence; None while they do."""
+        return self._stopped
+
+    def reply(self, item: str, stage: str, request: str, nth: int) -> dict[str, Any] | None:
+        """See `Run.reply`."""
+        return self._run.reply(item, stage, request, nth)
+
+    def begin(self) -> None:
+        """Takes a place among the calls in flight, and waits where one of those may leave the last one.
+
+        Raises:
+            Stopped: no further call is to begin.
+        """
+        with self._changed:
+            self._check()
+            while self._max_calls is not None and self._spent.calls + self._in_flight >= self._max_calls:
+                # One of those in flight may fail, and leave its place to this one.
+                self._changed.wait()
+                self._check()
+            self._in_flight += 1
+
+    def keep(
+        self,
+        item: str,
+        stage: str,
+        request: str,
+        nth: int,
+        *,
+        model: str,
+        counts: dict[str, Any],
+        response: dict[str, Any],
+    ) -> None:
+        """Keeps the reply to a call, and counts it; see `Run.keep_reply`."""
+        self._run.keep_reply(item, stage, request, nth, model=model, counts=counts, response=response)
+        with self._changed:
+            self._spent = _sum(self._spent, usage_of([(model, counts)]))
+
+    def end(self) -> None:
+        """Gives a place back, after `keep` or after a call that failed."""
+        with self._changed:
+            self._in_flight -= 1
+            self._changed.notify_all()
+
+    def stop(self, why: str) -> None:
+        """Has no further call begin; those in flight go on."""
+        with self._changed:
+            self._stopped = self._stopped or why
+            self._changed.notify_all()
+
+    def settle(self) -> None:
+        """Waits for the calls in flight."""
+        with self._changed:
+            while self._in_flight:
+                # With a time-out, a second Ctrl-C gets through on every system.
+                self._changed.wait(0.2)
+
+    def spent(self) -> Usage:
+        """What the run took so far, its earlier sessions with it."""
+        with self._changed:
+            return self._spent
+
+    def _check(self) -> None:
+        spent = self._spent
+        if self._max_calls is not None and spent.calls >= self._max_calls:
+            self._stopped = self._stopped or f"The limit of {self._max_calls} calls (--max-calls) is reached."
+        if self.max_cost is not None and (spent.cost_usd or 0.0) >= self.max_cost:
+            self._stopped = self._stopped or f"The limit of ${self.max_cost:g} (--max-cost) is reached."
+        if self._stopped is not None:
+            raise Stopped(self._stopped)
+
+
+class Journal:
+    """What stands between the program and its models in a run.
+
+    Args:
+        calls: Where calls are kept and counted.
+        concurrency: Calls at the same time. The process has the same limit, but a call waits here, where it can still
+            be called off.
+    """
+
+    def __init__(self, calls: Calls, *, concurrency: int = 8) -> None:
+        self.calls = calls
+        self._slots = Limiter(concurrency)
 
     def lm(self, lm: Any) -> Any:
         """`lm` with its calls kept.
@@ -93,7 +177,7 @@ class Journal:
         """
         if not isinstance(lm, dspy.LM):
             raise ConfigurationError(f"The model {lm.model} is no dspy.LM, so that its calls cannot be kept in a run.")
-        if self._max_cost is not None and usage_of([(lm.model, {})]).cost_usd is None:
+        if self.calls.max_cost is not None and usage_of([(lm.model, {})]).cost_usd is None:
             raise ConfigurationError(f"The price of {lm.model} is not known: limit the run with --max-calls instead.")
         engine = _Engine(self, lm)
         if not isinstance(lm.engine, str):
@@ -112,24 +196,6 @@ class Journal:
         finally:
             _ledger.reset(token)
 
-    def stop(self, why: str) -> None:
-        """Has no further call begin; those in flight go on."""
-        with self._changed:
-            self.stopped = self.stopped or why
-            self._changed.notify_all()
-
-    def settle(self) -> None:
-        """Waits for the calls in flight."""
-        with self._changed:
-            while self._in_flight:
-                # With a time-out, a second Ctrl-C gets through on every system.
-                self._changed.wait(0.2)
-
-    def spent(self) -> Usage:
-        """What the run took so far, its earlier sessions with it."""
-        with self._changed:
-            return self._spent
-
     def call(self, lm: Any, request: Any) -> Any:
         """The reply to a request: the kept one, or that of the model."""
         ledger = _ledger.get()
@@ -137,50 +203,22 @@ class Journal:
             return _complete(lm, request)
         written = json.dumps(request_to_dict(request), sort_keys=True, default=str)
         key = hashlib.sha256(written.encode()).hexdigest()
-        nth = ledger.nth(key)
-        kept = self._run.reply(ledger.item, ledger.stage, key, nth)
+        place = (ledger.item, ledger.stage, key, ledger.nth(key))
+        kept = self.calls.reply(*place)
         if kept is not None:
             response = response_from_dict(kept)
             ledger.add(lm.model, _counts(response))
             return response
-        with self._slots.slot(), self._flying() as used:
-            response = _whole(_complete(lm, request))
-            counts = _counts(response)
-            self._run.keep_reply(
-                ledger.item, ledger.stage, key, nth, model=lm.model, counts=counts, response=response_to_dict(response)
-            )
-            used.append(usage_of([(lm.model, counts)]))
+        with self._slots.slot():
+            self.calls.begin()
+            try:
+                response = _whole(_complete(lm, request))
+                counts = _counts(response)
+                self.calls.keep(*place, model=lm.model, counts=counts, response=response_to_dict(response))
+            finally:
+                self.calls.end()
         ledger.add(lm.model, counts)
         return response
-
-    @contextmanager
-    def _flying(self) -> Iterator[list[Usage]]:
-        """One call's place among those in flight; what it used goes into the list. A call that fails used nothing."""
-        used: list[Usage] = []
-        with self._changed:
-            self._check()
-            while self._max_calls is not None and self._spent.calls + self._in_flight >= self._max_calls:
-                # One of those in flight may fail, and leave its place to this one.
-                self._changed.wait()
-                self._check()
-            self._in_flight += 1
-        try:
-            yield used
-        finally:
-            with self._changed:
-                self._in_flight -= 1
-                for one in used:
-                    self._spent = _sum(self._spent, one)
-                self._changed.notify_all()
-
-    def _check(self) -> None:
-        spent = self._spent
-        if self._max_calls is not None and spent.calls >= self._max_calls:
-            self.stopped = self.stopped or f"The limit of {self._max_calls} calls (--max-calls) is reached."
-        if self._max_cost is not None and (spent.cost_usd or 0.0) >= self._max_cost:
-            self.stopped = self.stopped or f"The limit of ${self._max_cost:g} (--max-cost) is reached."
-        if self.stopped is not None:
-            raise Stopped(self.stopped)
 
 
 class _Engine:

@@ -73,12 +73,12 @@ def work_through(run: Run, journal: Journal, stages: Sequence[Stage], board: Boa
         except KeyboardInterrupt as interrupt:
             error = interrupt
         if error is not None:
-            journal.stop("The run was interrupted." if isinstance(error, KeyboardInterrupt) else str(error))
+            journal.calls.stop("The run was interrupted." if isinstance(error, KeyboardInterrupt) else str(error))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     if error is not None:
         wait(future for future in futures if not future.cancelled())
-        journal.settle()
+        journal.calls.settle()
         if not isinstance(error, Stopped):
             raise error
 

@@ -13,7 +13,7 @@ import dspy
 import pytest
 
 from regen.errors import ProviderError
-from regen.journal import Journal, Stopped
+from regen.journal import Calls, Journal, Stopped
 from regen.models.limited import LimitedLM
 from regen.runs import Run
 from regen.usage import metered
@@ -37,7 +37,7 @@ def lm() -> Iterator[LimitedLM]:
 def test_a_model_behind_litellm_is_asked_once_and_counted_once(lm: LimitedLM, tmp_path: Path) -> None:
     with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run:
         for _ in range(2):
-            journal = Journal(run)
+            journal = Journal(Calls(run))
             with dspy.context(lm=journal.lm(lm)), metered() as meter, journal.stage("a", "one") as ledger:
                 said = dspy.settings.lm("What was the revenue?")
             assert said == ["Revenue in 2025 was $4.2M [1]."]
@@ -53,7 +53,7 @@ def test_half_a_character_in_a_reply_is_replaced_now_and_when_it_is_read_again(
     lm = scripted_lm(lambda *_: "Paris \ud83d")
     with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run:
         for _ in range(2):
-            journal = Journal(run)
+            journal = Journal(Calls(run))
             with dspy.context(lm=journal.lm(lm)), journal.stage("a", "one"):
                 assert dspy.settings.lm("Where?") == ["Paris \ufffd"]
     assert len(lm.engine.requests) == 1
@@ -70,7 +70,7 @@ def test_a_call_that_fails_leaves_its_place_to_one_that_waits(scripted_lm: Calla
         return "Said."
 
     with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run, ThreadPoolExecutor(2) as pool:
-        journal = Journal(run, concurrency=2, max_calls=1)
+        journal = Journal(Calls(run, max_calls=1), concurrency=2)
         lm = journal.lm(scripted_lm(script))
 
         def ask(text: str) -> Any:
