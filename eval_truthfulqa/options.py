@@ -71,8 +71,8 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         help="Where answers are made and judged: in this process, or on a Ray cluster: that of RAY_ADDRESS or of this "
-        "machine, else a new one here. It needs regen[ray] on all machines, and a model that they all reach; searches, "
-        "and the run, stay here. --concurrency is over the whole cluster.",
+        "machine, else a new one here. All its machines need regen with the extra 'ray', and must reach the model; "
+        "searches and the run stay here. --concurrency is then over the whole cluster.",
         rich_help_panel=_RUN,
     ),
 ]

@@ -25,7 +25,7 @@ from eval_truthfulqa.metrics import SETTINGS
 from eval_truthfulqa.session import Plan, _on_a_worker, evaluate
 from regen.cluster import Cluster, _Store, connected
 from regen.errors import ConfigurationError, ProviderError
-from regen.journal import Journal, Ledger
+from regen.journal import Calls, Journal, Ledger
 from regen.models import choose
 from regen.models.engine import OpenAIEngine
 from regen.runner import Stage, work_through
@@ -157,7 +157,7 @@ def test_a_run_of_one_machine_goes_on_within_its_limit_and_pays_nothing_twice(
 Done = Mapping[str, Mapping[str, Any]]
 
 
-def ask_three_times(url: str, folder: Path, data: Mapping[str, Any], _: Done, __: Ledger) -> dict[str, Any]:
+def ask_three_times(folder: Path, data: Mapping[str, Any], _: Done, __: Ledger) -> dict[str, Any]:
     """After two calls, an unlucky item's worker dies once, a deadly one's always."""
     marker = folder / "died"
     for turn in range(3):
@@ -170,7 +170,7 @@ def ask_three_times(url: str, folder: Path, data: Mapping[str, Any], _: Done, __
 
 def asking(url: str, folder: Path, journal: Journal) -> tuple[Any, list[Stage]]:
     lm = dspy.LM("llamacpp/fake", engine=OpenAIEngine(base_url=url, wire_model="fake"), cache=False, num_retries=0)
-    return journal.lm(lm), [Stage("one", partial(ask_three_times, url, folder))]
+    return journal.lm(lm), [Stage("one", partial(ask_three_times, folder))]
 
 
 def failing(error: Exception, _: Journal) -> tuple[Any, list[Stage]]:
@@ -270,16 +270,12 @@ def test_the_places_of_a_dead_workers_calls_are_free_again(tmp_path: Path) -> No
 
 def test_a_machine_with_other_prompts_is_refused(model: FakeModel, tmp_path: Path) -> None:
     asked = plan(tmp_path / "run", "ray")
-    with Run.begin(tmp_path / "run", "choices", {}, []) as run:
-        from regen.journal import Calls
-
-        with pytest.raises(ConfigurationError, match="has other prompts than the one here"):
-            _on_a_worker(asked, "contrast", [choose(asked.settings)], "0" * 16, Journal(Calls(run)))
+    said = pytest.raises(ConfigurationError, match="has other prompts than the one here")
+    with Run.begin(tmp_path / "run", "choices", {}, []) as run, said:
+        _on_a_worker(asked, "contrast", [choose(asked.settings)], "0" * 16, Journal(Calls(run)))
 
 
-def test_the_embedded_model_is_refused_before_anything_is_fetched(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_embedded_model_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="--engine ray needs a model behind an API"):
         evaluate(Plan("choices", [], SETTINGS, load({"model": "embedded"}), {}, run=tmp_path / "run", engine="ray"))
     assert not (tmp_path / "run").exists()
