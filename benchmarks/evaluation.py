@@ -33,7 +33,7 @@ from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import SETTINGS
 from eval_truthfulqa.runner import Evaluation
 from regen import Document, Regen, settings
-from regen.journal import Journal
+from regen.journal import Calls, Journal
 from regen.models import choose, make_lm
 from regen.runner import work_through
 from regen.runs import Run
@@ -155,13 +155,13 @@ def evaluate(items: list[ChoiceItem], given: Settings) -> tuple[int, int, float,
         tempfile.TemporaryDirectory() as folder,
         Run.begin(Path(folder), "speed", {}, [(one.id, one.model_dump(mode="json")) for one in items]) as run,
     ):
-        journal = Journal(run, concurrency=given.concurrency)
+        journal = Journal(Calls(run), concurrency=given.concurrency)
         with dspy.context(lm=journal.lm(make_lm(choose(given), given))):
             stages = Evaluation(SETTINGS, lambda: Regen(judge="lm", shuffle=False)).stages()
             began, busy = time.monotonic(), time.process_time()
             work_through(run, journal, stages, Silent(), at_once=given.concurrency)
             seconds, own = time.monotonic() - began, time.process_time() - busy
-        return journal.spent().calls, len(run.failures()), seconds, own
+        return journal.calls.spent().calls, len(run.failures()), seconds, own
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -72,6 +72,16 @@ Concurrency = Annotated[
         min=1,
         max=256,
         help="Model calls at the same time (default 8).",
+        rich_help_panel=_RUN,
+    ),
+]
+Engine = Annotated[
+    Literal["threads", "ray"],
+    typer.Option(
+        "--engine",
+        help="Where answers are made and judged: in this process, or on a Ray cluster: that of RAY_ADDRESS or of this "
+        "machine, else a new one here. All its machines need regen with the extra 'ray', and must reach the model; "
+        "searches and the run stay here. --concurrency is then over the whole cluster.",
         rich_help_panel=_RUN,
     ),
 ]

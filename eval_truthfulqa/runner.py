@@ -71,6 +71,10 @@ class Evaluation:
         self._refused = refused or (lambda _: False)
         self._seed, self._both_orders = seed, both_orders
 
+    def programs(self) -> list[dspy.Module]:
+        """The DSPy modules that say something to a model."""
+        return [self._make_program(), self.baselines]
+
     def stages(self) -> list[Stage]:
         """Retrieval first, then one stage a setting, `rag` and `regenerated` in one; the other order's after those."""
         needs = (RETRIEVAL,) if self._search is not None else ()

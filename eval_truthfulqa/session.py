@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import platform
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
+from pydantic import SecretStr
 from rich.table import Table
 from rich.text import Text
 
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import InputError, LimitError, ProviderError, RegenError
+from regen.errors import ConfigurationError, InputError, LimitError, ProviderError, RegenError
 from regen.fence import printable
 
 if TYPE_CHECKING:
     from eval_truthfulqa.items import ChoiceItem
     from eval_truthfulqa.metrics import Setting
     from eval_truthfulqa.results import Results
+    from eval_truthfulqa.runner import Evaluation
+    from regen.cluster import Cluster
+    from regen.journal import Journal
+    from regen.models.choice import ModelChoice
+    from regen.runner import Stage
     from regen.runs import Run
     from regen.settings import Settings
 
@@ -55,6 +65,7 @@ class Plan:
     exclude: Sequence[str] = ()
     refused: Callable[[str], bool] | None = None
     run: Path | None = None
+    engine: Literal["threads", "ray"] = "threads"
     both_orders: bool = False
     batch: bool = False
     max_calls: int | None = None
@@ -78,29 +89,119 @@ def evaluate(plan: Plan) -> None:
         typer.Exit: with 4 where a provider failed items, with 5 where a limit ended the run.
     """
     check(plan.settings, "answer", "judge")
+    if plan.batch and plan.engine == "ray":
+        raise InputError("--batch sends the calls from here, and leaves nothing to a Ray cluster: give one of the two.")
     if plan.batch:
         _check_batches(plan.settings)
     settings, steps = plan.settings, Steps(quiet=plan.quiet)
-    search = None
-    if plan.searches:
-        from regen.cli import searching
+    with ExitStack() as stack:
+        ray = None
+        if plan.engine == "ray":
+            from regen.cluster import connected
 
-        search = searching.prepared(settings, steps, record=plan.record, refresh=plan.refresh)
-    with steps.live():
-        steps("loading")
-        import dspy
+            _check_model(settings)
+            with steps.live():
+                steps("connecting to Ray")
+                ray = stack.enter_context(connected())
+        search = None
+        if plan.searches:
+            from regen.cli import searching
 
-        from eval_truthfulqa.runner import Evaluation
-        from regen.journal import Journal
-        from regen.outbox import Outbox
-        from regen.program import Regen, default_judge
-        from regen.runs import Run
+            search = searching.prepared(settings, steps, record=plan.record, refresh=plan.refresh)
+        with steps.live():
+            steps("loading")
+            import dspy
 
-        lm = make_model(settings, "answer", steps)
-        judge_lm = make_model(settings, "judge", steps) if settings.judge_model else None
+            from regen.journal import Calls, Journal
+            from regen.outbox import Outbox
+            from regen.program import default_judge
+            from regen.runs import Run
+
+            lm = make_model(settings, "answer", steps)
+            judge_lm = make_model(settings, "judge", steps) if settings.judge_model else None
+        with dspy.context(lm=lm):
+            judge = default_judge(judge_lm) if settings.judge == "auto" else settings.judge
+        config = _config(plan, lm, judge_lm, judge, search)
+        folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+        run = stack.enter_context(
+            Run.begin(folder, plan.name, config, [(item.id, item.model_dump(mode="json")) for item in plan.items])
+        )
+        if run.batches() and not plan.batch:
+            raise InputError(f"The run in {folder} waits for {_batches(run)}: give --batch as well, to fetch it.")
+        if plan.retry_failed:
+            run.forget_failures()
+        cluster = None
+        if ray is not None:
+            cluster = stack.enter_context(_cluster(plan, ray, run, judge, config["prompts"]))
+            steps.note(cluster.size)
+        calls = cluster.calls if cluster else Calls(run, max_calls=plan.max_calls, max_cost=plan.max_cost)
+        outbox = Outbox(run, retries=settings.retries) if plan.batch else None
+        journal = Journal(calls, concurrency=settings.concurrency, outbox=outbox)
+        kept_lm = journal.lm(judge_lm) if judge_lm is not None else None
+        evaluation = _evaluation(plan, judge, kept_lm, search)
+        with dspy.context(lm=journal.lm(lm)), run.session() as end:
+            results = _work(plan, run, journal, evaluation, cluster, end)
+    _end(plan, results, folder)
+
+
+def _check_model(settings: Settings) -> None:
+    from regen.models import choose
+
+    if "embedded" in {choose(settings, "answer").kind, choose(settings, "judge").kind}:
+        raise ConfigurationError(
+            "--engine ray needs a model behind an API (--model, --api-base): every worker would load the embedded one."
+        )
+
+
+def _cluster(plan: Plan, ray: Any, run: Run, judge: str, prompts: str) -> Cluster:
+    """Workers for the run, to be entered: each is given what makes its models and stages, and their keys."""
+    from regen.cluster import Cluster
+    from regen.models import choose
+
+    settings = plan.settings
+    models = [choose(settings, role) for role in (("answer", "judge") if settings.judge_model else ("answer",))]
+    names = {model.key_variable for model in models if model.key_variable and not settings.api_key}
+    keys = {name: SecretStr(os.environ[name]) for name in names if name in os.environ}
+    return Cluster(
+        ray,
+        run.folder,
+        partial(_on_a_worker, replace(plan, items=()), judge, models, prompts),
+        keys,
+        concurrency=settings.concurrency,
+        max_calls=plan.max_calls,
+        max_cost=plan.max_cost,
+    )
+
+
+def _on_a_worker(
+    plan: Plan, judge: str, models: Sequence[ModelChoice], prompts: str, journal: Journal
+) -> tuple[Any, list[Stage]]:
+    """The answering model and the stages, in the process of a worker.
+
+    Raises:
+        ConfigurationError: this machine's regen would ask otherwise than that of the run.
+    """
+    import dspy
+
+    from regen.models import make_lm
+    from regen.prompts import prompts_hash
+
+    lm, *judge_lm = [journal.lm(make_lm(model, plan.settings)) for model in models]
     with dspy.context(lm=lm):
-        judge = default_judge(judge_lm) if settings.judge == "auto" else settings.judge
-    kept_lm: Any = None
+        evaluation = _evaluation(plan, judge, judge_lm[0] if judge_lm else None)
+        if prompts_hash(*evaluation.programs()) != prompts:
+            raise ConfigurationError(
+                f"The regen on {platform.node()} has other prompts than the one here: install the same version on all "
+                "machines."
+            )
+        return lm, evaluation.stages()
+
+
+def _evaluation(plan: Plan, judge: str, judge_lm: Any, search: Any = None) -> Evaluation:
+    from eval_truthfulqa.runner import Evaluation
+    from regen.program import Regen
+
+    settings = plan.settings
 
     def make_program() -> Regen:
         return Regen(
@@ -112,11 +213,11 @@ def evaluate(plan: Plan) -> None:
             check_quotes=settings.check_quotes,
             seed=settings.seed,
             shuffle=False,
-            judge_lm=kept_lm,
+            judge_lm=judge_lm,
             judge_samples=settings.judge_samples,
         )
 
-    evaluation = Evaluation(
+    return Evaluation(
         plan.asked,
         make_program,
         search=search,
@@ -126,46 +227,30 @@ def evaluate(plan: Plan) -> None:
         seed=settings.seed,
         both_orders=plan.both_orders,
     )
-    config = _config(plan, lm, judge_lm, judge, search, make_program(), evaluation.baselines)
-    folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    items = [(item.id, item.model_dump(mode="json")) for item in plan.items]
-    with Run.begin(folder, plan.name, config, items) as run:
-        if run.batches() and not plan.batch:
-            raise InputError(f"The run in {folder} waits for {_batches(run)}: give --batch as well, to fetch it.")
-        if plan.retry_failed:
-            run.forget_failures()
-        journal = Journal(
-            run,
-            concurrency=settings.concurrency,
-            max_calls=plan.max_calls,
-            max_cost=plan.max_cost,
-            outbox=Outbox(run, retries=settings.retries) if plan.batch else None,
-        )
-        kept_lm = journal.lm(judge_lm) if judge_lm is not None else None
-        with dspy.context(lm=journal.lm(lm)), run.session() as end:
-            results = _work(plan, run, journal, evaluation, end)
-    _end(plan, results, folder)
 
 
-def _work(plan: Plan, run: Run, journal: Any, evaluation: Any, end: Any) -> Results:
+def _work(plan: Plan, run: Run, journal: Journal, evaluation: Evaluation, cluster: Cluster | None, end: Any) -> Results:
     from eval_truthfulqa import report
     from eval_truthfulqa.results import results as results_of
-    from eval_truthfulqa.runner import complete
+    from eval_truthfulqa.runner import RETRIEVAL, complete
     from regen.cli.progress import RunBoard
     from regen.models import choose, gives_logprobs
     from regen.runner import work_through
 
     stages = evaluation.stages()
+    if cluster is not None:
+        # Searches stay where the documents, the keys, the recording and the pages that were read are.
+        stages = [stage if stage.name == RETRIEVAL else cluster.stage(stage) for stage in stages]
     left = _left(run, [stage.name for stage in stages])
     total = run.counts()[0]
-    board = RunBoard(total, total - left.pop("items"), left, journal.spent, quiet=plan.quiet)
+    board = RunBoard(total, total - left.pop("items"), left, journal.calls.spent, quiet=plan.quiet)
     # The local model has one slot: items side by side would push each other's documents out of its prompt cache.
     at_once = 1 if choose(plan.settings).kind == "embedded" else plan.settings.concurrency
     stopped: str | None = None
     try:
         with board.live():
             work_through(run, journal, stages, board, at_once=at_once)
-        stopped = journal.stopped
+        stopped = journal.calls.stopped
     except KeyboardInterrupt:
         stopped = "It was interrupted."
         raise
@@ -286,9 +371,7 @@ def file_hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _config(
-    plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any, program: Any, baselines: Any
-) -> dict[str, Any]:
+def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict[str, Any]:
     """Everything that the figures depend on, and no secret.
 
     How often and how long a call is tried is not in it, where that only decides whether an item fails: whoever is told
@@ -315,7 +398,7 @@ def _config(
         "check_quotes": settings.check_quotes,
         "temperature": settings.temperature,
         "max_tokens": settings.max_tokens,
-        "prompts": prompts_hash(program, baselines),
+        "prompts": prompts_hash(*_evaluation(plan, judge, judge_lm).programs()),
     }
     if search is not None:
         names = search.name.split(",")

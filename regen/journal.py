@@ -52,8 +52,12 @@ class Ledger:
 
     def usage(self) -> Usage:
         """What they took so far. The seconds are those of this process."""
+        return usage_of(self.calls(), time.monotonic() - self._began)
+
+    def calls(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """The model and the counts of each so far."""
         with self._lock:
-            return usage_of(self._calls, time.monotonic() - self._began)
+            return list(self._calls)
 
     @contextmanager
     def nth(self, request: str, *, keeps: bool = False) -> Iterator[int]:
@@ -79,34 +83,116 @@ class Ledger:
             self._calls.append((model, counts))
 
 
+class Calls:
+    """The calls of a run: the replies that are kept, what they cost, and whether a further one may begin.
+
+    Args:
+        run: Where replies are kept.
+        max_calls: Calls of the whole run at most, those of earlier sessions among them.
+        max_cost: As `max_calls`, in US dollars; calls that are in flight when it is reached come on top.
+    """
+
+    def __init__(self, run: Run, *, max_calls: int | None = None, max_cost: float | None = None) -> None:
+        self._run, self._max_calls, self.max_cost = run, max_calls, max_cost
+        self._changed = threading.Condition()
+        self._in_flight = 0
+        self._spent = run.usage()
+        self._stopped: str | None = None
+
+    @property
+    def stopped(self) -> str | None:
+        """Why no further call begins, as a sentence; None while they do."""
+        return self._stopped
+
+    def reply(self, call: Call) -> KeptReply | None:
+        """See `Run.reply`."""
+        return self._run.reply(call)
+
+    def begin(self) -> None:
+        """Takes a place among the calls in flight, and waits where one of those may leave the last one.
+
+        Raises:
+            Stopped: no further call is to begin.
+        """
+        with self._changed:
+            self._check()
+            while self._max_calls is not None and self._spent.calls + self._in_flight >= self._max_calls:
+                # One of those in flight may fail, and leave its place to this one.
+                self._changed.wait()
+                self._check()
+            self._in_flight += 1
+
+    def keep(self, call: Call, reply: KeptReply) -> None:
+        """Keeps the reply to a call, and counts it; see `Run.keep_reply`."""
+        self._run.keep_reply(call, reply)
+        with self._changed:
+            self._spent = _sum(self._spent, usage_of([(reply.model, reply.counts)]))
+
+    def end(self) -> None:
+        """Gives a place back, after `keep` or after a call that failed."""
+        with self._changed:
+            self._in_flight -= 1
+            self._changed.notify_all()
+
+    def allows(self, calls: int) -> bool:
+        """Whether so many calls may begin together; where they may not, none does from now on."""
+        with self._changed:
+            try:
+                self._check(calls)
+            except Stopped:
+                return False
+            return True
+
+    def recount(self) -> None:
+        """Counts what was kept without `keep`."""
+        with self._changed:
+            self._spent = self._run.usage()
+
+    def stop(self, why: str) -> None:
+        """Has no further call begin; those in flight go on."""
+        with self._changed:
+            self._stopped = self._stopped or why
+            self._changed.notify_all()
+
+    def settle(self) -> None:
+        """Waits for the calls in flight."""
+        with self._changed:
+            while self._in_flight:
+                # With a time-out, a second Ctrl-C gets through on every system.
+                self._changed.wait(0.2)
+
+    def spent(self) -> Usage:
+        """What the run took so far, its earlier sessions with it."""
+        with self._changed:
+            return self._spent
+
+    def _check(self, calls: int = 1) -> None:
+        spent = self._spent
+        if self._max_calls is not None and spent.calls + calls > self._max_calls:
+            why = f"The limit of {self._max_calls} calls (--max-calls) is reached."
+            # Of a batch, none are made.
+            more = f" {spent.calls} were made, and the next batch has {calls}." if calls > 1 else ""
+            self._stopped = self._stopped or why + more
+        if self.max_cost is not None and (spent.cost_usd or 0.0) >= self.max_cost:
+            self._stopped = self._stopped or f"The limit of ${self.max_cost:g} (--max-cost) is reached."
+        if self._stopped is not None:
+            raise Stopped(self._stopped)
+
+
 class Journal:
     """What stands between the program and its models in a run.
 
     Args:
-        run: Where replies are kept.
+        calls: Where calls are kept and counted.
         concurrency: Calls at the same time. The process has the same limit, but a call waits here, where it can still
             be called off.
-        max_calls: Calls of the whole run at most, those of earlier sessions among them.
-        max_cost: As `max_calls`, in US dollars; calls that are in flight when it is reached come on top.
         outbox: What sends the calls in batches; without it, each is made at once.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        *,
-        concurrency: int = 8,
-        max_calls: int | None = None,
-        max_cost: float | None = None,
-        outbox: Outbox | None = None,
-    ) -> None:
-        self._run, self._max_calls, self._max_cost, self._outbox = run, max_calls, max_cost, outbox
+    def __init__(self, calls: Calls, *, concurrency: int = 8, outbox: Outbox | None = None) -> None:
+        self.calls = calls
+        self._outbox = outbox
         self._slots = Limiter(concurrency)
-        self._changed = threading.Condition()
-        self._in_flight = 0
-        self._spent = run.usage()
-        self.stopped: str | None = None
-        """Why no further call begins, as a sentence; None while they do."""
 
     def lm(self, lm: Any) -> Any:
         """`lm` with its calls kept.
@@ -117,7 +203,7 @@ class Journal:
         """
         if not isinstance(lm, dspy.LM):
             raise ConfigurationError(f"The model {lm.model} is no dspy.LM, so that its calls cannot be kept in a run.")
-        if self._max_cost is not None and usage_of([(lm.model, {})]).cost_usd is None:
+        if self.calls.max_cost is not None and usage_of([(lm.model, {})]).cost_usd is None:
             raise ConfigurationError(f"The price of {lm.model} is not known: limit the run with --max-calls instead.")
         engine = _Engine(self, lm)
         if self._outbox is not None:
@@ -140,24 +226,6 @@ class Journal:
         finally:
             _ledger.reset(token)
 
-    def stop(self, why: str) -> None:
-        """Has no further call begin; those in flight go on."""
-        with self._changed:
-            self.stopped = self.stopped or why
-            self._changed.notify_all()
-
-    def settle(self) -> None:
-        """Waits for the calls in flight."""
-        with self._changed:
-            while self._in_flight:
-                # With a time-out, a second Ctrl-C gets through on every system.
-                self._changed.wait(0.2)
-
-    def spent(self) -> Usage:
-        """What the run took so far, its earlier sessions with it."""
-        with self._changed:
-            return self._spent
-
     def fetch(self, tell: Tell) -> None:
         """Waits for the batches under way, and keeps their replies.
 
@@ -169,8 +237,7 @@ class Journal:
         """
         if self._outbox is not None:
             self._outbox.fetch(tell)
-            with self._changed:
-                self._spent = self._run.usage()
+            self.calls.recount()
 
     def send(self) -> bool:
         """Sends the calls that wait for a batch. False where there are none, or a limit keeps them back.
@@ -178,12 +245,7 @@ class Journal:
         Raises:
             RegenError: they could not be sent.
         """
-        if self._outbox is None or not self._outbox.waiting or self.stopped is not None:
-            return False
-        try:
-            with self._changed:
-                self._check(self._outbox.waiting)
-        except Stopped:
+        if self._outbox is None or not self._outbox.waiting or not self.calls.allows(self._outbox.waiting):
             return False
         self._outbox.send()
         return True
@@ -197,54 +259,31 @@ class Journal:
         key = hashlib.sha256(asked.encode()).hexdigest()
         with ledger.nth(key, keeps=self._outbox is not None) as nth:
             call = Call(ledger.item, ledger.stage, key, nth)
-            kept = self._run.reply(call)
+            kept = self.calls.reply(call)
             if kept is None and self._outbox is not None:
                 self._outbox.ask(call, lm, request)
             if kept is None:
-                with self._slots.slot(), self._flying() as used:
+                with self._slots.slot(), self._flying():
                     kept = kept_reply(lm.model, _complete(lm, request))
-                    self._run.keep_reply(call, kept)
-                    used.append(usage_of([(lm.model, kept.counts)]))
+                    self.calls.keep(call, kept)
         ledger.add(lm.model, kept.counts)
         return response_from_dict(kept.response)
 
     @contextmanager
-    def _flying(self) -> Iterator[list[Usage]]:
-        """One call's place among those in flight; what it used goes into the list. A call that fails used nothing."""
-        used: list[Usage] = []
-        with self._changed:
-            self._check()
-            while self._max_calls is not None and self._spent.calls + self._in_flight >= self._max_calls:
-                # One of those in flight may fail, and leave its place to this one.
-                self._changed.wait()
-                self._check()
-            self._in_flight += 1
+    def _flying(self) -> Iterator[None]:
+        """One call's place among those in flight."""
+        self.calls.begin()
         # A call that waits for the endpoint's pace has cost nothing yet.
-        token = calling_off.set(self._check_stopped)
+        token = calling_off.set(self._call_off)
         try:
-            yield used
+            yield
         finally:
             calling_off.reset(token)
-            with self._changed:
-                self._in_flight -= 1
-                for one in used:
-                    self._spent = _sum(self._spent, one)
-                self._changed.notify_all()
+            self.calls.end()
 
-    def _check(self, calls: int = 1) -> None:
-        spent = self._spent
-        if self._max_calls is not None and spent.calls + calls > self._max_calls:
-            why = f"The limit of {self._max_calls} calls (--max-calls) is reached."
-            # Of a batch, none are made.
-            more = f" {spent.calls} were made, and the next batch has {calls}." if calls > 1 else ""
-            self.stopped = self.stopped or why + more
-        if self._max_cost is not None and (spent.cost_usd or 0.0) >= self._max_cost:
-            self.stopped = self.stopped or f"The limit of ${self._max_cost:g} (--max-cost) is reached."
-        self._check_stopped()
-
-    def _check_stopped(self) -> None:
-        if self.stopped is not None:
-            raise Stopped(self.stopped)
+    def _call_off(self) -> None:
+        if (why := self.calls.stopped) is not None:
+            raise Stopped(why)
 
 
 class _Engine:

@@ -88,12 +88,12 @@ def _go_through(worker: _Worker, journal: Journal, at_once: int) -> None:
         except KeyboardInterrupt as interrupt:
             error = interrupt
         if error is not None:
-            journal.stop("The run was interrupted." if isinstance(error, KeyboardInterrupt) else str(error))
+            journal.calls.stop("The run was interrupted." if isinstance(error, KeyboardInterrupt) else str(error))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     if error is not None:
         wait(future for future in futures if not future.cancelled())
-        journal.settle()
+        journal.calls.settle()
         if not isinstance(error, Stopped):
             raise error
 

@@ -55,11 +55,11 @@ class Pace:
         """Waits until a call may begin; gives its time, for `refused`."""
         with self._gate.slot():
             while True:
-                if check := calling_off.get():
-                    check()
                 began, wait = self._try()
                 if wait == 0.0:
                     return began
+                if check := calling_off.get():
+                    check()
                 time.sleep(min(wait, _NAP))
 
     async def aturn(self) -> float:

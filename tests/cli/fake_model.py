@@ -17,7 +17,8 @@ class FakeModel:
 
     A document is read as giving the first of `answers` that stands in it. `broken`, where it is set, is sent in place
     of every reply: a status and a body; where `breaks` is set, only to prompts with that text in them. `delay` is in
-    seconds; `slow` holds up only prompts with that text in them.
+    seconds; `slow` holds up only prompts with that text in them. `keys` are those
+    that it was given.
     """
 
     def __init__(self) -> None:
@@ -29,6 +30,7 @@ class FakeModel:
         self.delay = 0.0
         self.slow = ""
         self.prompts: list[str] = []
+        self.keys: set[str] = set()
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -36,6 +38,7 @@ class FakeModel:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 prompt = "\n\n".join(str(message["content"]) for message in body["messages"])
                 fake.prompts.append(prompt)
+                fake.keys.add(self.headers.get("Authorization", "").removeprefix("Bearer "))
                 if fake.slow in prompt:
                     time.sleep(fake.delay)
                 broken = fake.broken if fake.breaks in prompt else None

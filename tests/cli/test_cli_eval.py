@@ -385,3 +385,9 @@ def test_a_model_that_takes_no_batches_ends_with_3_before_anything_is_loaded(
     assert ended.code == 3
     assert f"{name.partition('/')[0]}/" in ended.err and "cannot be asked in batches" in ended.err
     assert not Path("r").exists()
+
+
+def test_batches_are_not_sent_from_a_ray_cluster(cli: Any, data: Path) -> None:
+    ended = run_choices(cli, data, "--batch", "--engine", "ray")
+    assert (ended.code, "give one of the two" in ended.err) == (2, True)
+    assert not Path("r").exists()

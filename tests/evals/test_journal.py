@@ -14,7 +14,7 @@ import pytest
 from dspy.utils.exceptions import DSPyError
 
 from regen.errors import ProviderError
-from regen.journal import Journal, Stopped
+from regen.journal import Calls, Journal, Stopped
 from regen.models.limited import LimitedLM
 from regen.runs import Run
 from regen.usage import metered
@@ -38,7 +38,7 @@ def lm() -> Iterator[LimitedLM]:
 def test_a_model_behind_litellm_is_asked_once_and_counted_once(lm: LimitedLM, tmp_path: Path) -> None:
     with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run:
         for _ in range(2):
-            journal = Journal(run)
+            journal = Journal(Calls(run))
             with dspy.context(lm=journal.lm(lm)), metered() as meter, journal.stage("a", "one") as ledger:
                 said = dspy.settings.lm("What was the revenue?")
             assert said == ["Revenue in 2025 was $4.2M [1]."]
@@ -54,7 +54,7 @@ def test_half_a_character_in_a_reply_is_replaced_now_and_when_it_is_read_again(
     lm = scripted_lm(lambda *_: "Paris \ud83d")
     with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run:
         for _ in range(2):
-            journal = Journal(run)
+            journal = Journal(Calls(run))
             with dspy.context(lm=journal.lm(lm)), journal.stage("a", "one"):
                 assert dspy.settings.lm("Where?") == ["Paris \ufffd"]
     assert len(lm.engine.requests) == 1
@@ -71,7 +71,7 @@ def test_a_call_that_fails_leaves_its_place_to_one_that_waits(scripted_lm: Calla
         return "Said."
 
     with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run, ThreadPoolExecutor(2) as pool:
-        journal = Journal(run, concurrency=2, max_calls=1)
+        journal = Journal(Calls(run, max_calls=1), concurrency=2)
         lm = journal.lm(scripted_lm(script))
 
         def ask(text: str) -> Any:
@@ -101,12 +101,12 @@ def test_a_reply_that_came_at_the_second_try_is_not_paid_for_again(
 
     lm = scripted_lm(script)
     with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run:
-        journal = Journal(run)
+        journal = Journal(Calls(run))
         with dspy.context(lm=journal.lm(lm)), journal.stage("a", "one"):
             with pytest.raises(DSPyError):
                 dspy.settings.lm("Well?")
             assert dspy.settings.lm("Well?") == ["Said."]
-        again = Journal(run)
+        again = Journal(Calls(run))
         with dspy.context(lm=again.lm(lm)), again.stage("a", "one"):
             assert dspy.settings.lm("Well?") == ["Said."]
     assert len(lm.engine.requests) == 2

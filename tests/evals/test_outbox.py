@@ -377,7 +377,7 @@ def test_an_endpoint_that_stays_away_ends_the_run_which_goes_on_later(bench: Ser
 
 def test_a_batch_beyond_the_limit_on_calls_is_not_sent(bench: Served, server: BatchServer) -> None:
     bench.run(batch=True, max_calls=60)
-    assert bench.journal is not None and bench.journal.stopped == (
+    assert bench.journal is not None and bench.journal.calls.stopped == (
         "The limit of 60 calls (--max-calls) is reached. 36 were made, and the next batch has 36."
     )
     assert (len(server.sent), bench.complete) == (36, False)
@@ -388,7 +388,7 @@ def test_a_batch_beyond_the_limit_on_calls_is_not_sent(bench: Served, server: Ba
 def test_no_batch_is_sent_once_the_limit_on_cost_is_reached(tmp_path: Path, server: BatchServer) -> None:
     bench = Served(tmp_path / "run", server, model="openai/gpt-4.1-mini")
     bench.run(batch=True, max_cost=0.0008)
-    assert bench.journal is not None and bench.journal.stopped == "The limit of $0.0008 (--max-cost) is reached."
+    assert bench.journal is not None and bench.journal.calls.stopped == "The limit of $0.0008 (--max-cost) is reached."
     assert len(server.sent) == 36
 
 

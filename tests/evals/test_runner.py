@@ -20,7 +20,7 @@ from eval_truthfulqa.results import results
 from eval_truthfulqa.runner import complete, in_order, shown_order
 from eval_truthfulqa.session import Plan, _end
 from regen.errors import ConfigurationError, InputError, ProviderError
-from regen.journal import Journal
+from regen.journal import Calls, Journal
 from regen.runner import Stage, work_through
 from regen.runs import Run
 from regen.settings import load
@@ -80,7 +80,7 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_figures_and_pays_nothing_
     expected = whole.run()
     broken.run(max_calls=after)
     assert broken.model.calls == after
-    assert broken.journal is not None and broken.journal.stopped == (
+    assert broken.journal is not None and broken.journal.calls.stopped == (
         f"The limit of {after} calls (--max-calls) is reached."
     )
     assert not broken.complete
@@ -251,7 +251,7 @@ def test_a_limit_on_cost_ends_the_run(bench: Bench) -> None:
     bench.lm = bench.make_lm(bench.model, model="openai/gpt-4.1-mini")
     # A call costs (40 fresh · $0.40 + 60 cached · $0.10 + 5 new · $1.60) / 1,000,000 = $0.00003.
     bench.run(max_cost=0.000295)
-    assert bench.journal is not None and "--max-cost" in (bench.journal.stopped or "")
+    assert bench.journal is not None and "--max-cost" in (bench.journal.calls.stopped or "")
     # Ten calls reach it; at most three others were in flight then.
     assert 10 <= bench.spent.calls <= 13
     assert bench.spent.cost_usd == pytest.approx(0.00003 * bench.spent.calls)
@@ -352,7 +352,7 @@ def test_a_mistake_in_the_program_is_not_hidden(bench: Bench) -> None:
         raise ZeroDivisionError
 
     with Run.begin(bench.folder, "choices", {}, [("a", {})]) as run, pytest.raises(ZeroDivisionError):
-        work_through(run, Journal(run), [Stage("one", broken)], bench.board, at_once=1)
+        work_through(run, Journal(Calls(run)), [Stage("one", broken)], bench.board, at_once=1)
 
 
 @pytest.fixture(autouse=True)

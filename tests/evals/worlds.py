@@ -15,7 +15,7 @@ from eval_truthfulqa.metrics import SETTINGS, Row
 from eval_truthfulqa.runner import Evaluation, complete, rows
 from regen import Regen
 from regen.errors import ProviderError
-from regen.journal import Journal
+from regen.journal import Calls, Journal
 from regen.outbox import Outbox
 from regen.runner import work_through
 from regen.runs import Run
@@ -113,7 +113,7 @@ class Bench:
             if retry:
                 run.forget_failures()
             outbox = Outbox(run, retries=2) if batch else None
-            self.journal = Journal(run, concurrency=4, outbox=outbox, **limits)
+            self.journal = Journal(Calls(run, **limits), concurrency=4, outbox=outbox)
             judge_lm = self.journal.lm(judge_lm) if judge_lm is not None else None
             with dspy.context(lm=self.journal.lm(self.lm)):
                 evaluation = Evaluation(
