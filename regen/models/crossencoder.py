@@ -34,8 +34,8 @@ _REPOSITORY = re.compile(
     re.ASCII,
 )
 _STANCES = {
-    **dict.fromkeys(("entailment", "entails", "entailed", "supports", "supported", "support"), Stance.SUPPORTS),
-    **dict.fromkeys(("contradiction", "contradicts", "contradictory", "refutes", "refuted"), Stance.CONTRADICTS),
+    **dict.fromkeys("entailment entail entails entailed support supports supported".split(), Stance.SUPPORTS),
+    **dict.fromkeys("contradiction contradict contradicts refute refutes refuted".split(), Stance.CONTRADICTS),
     **dict.fromkeys(("neutral", "not enough info", "not enough information", "nei"), Stance.IRRELEVANT),
 }
 
