@@ -382,6 +382,7 @@ def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict
     from regen.prompts import prompts_hash
 
     settings = plan.settings
+    programs = _evaluation(plan, judge, judge_lm).programs()
     address = choose(settings).api_base
     config: dict[str, Any] = {
         "model": lm.model,
@@ -398,8 +399,11 @@ def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict
         "check_quotes": settings.check_quotes,
         "temperature": settings.temperature,
         "max_tokens": settings.max_tokens,
-        "prompts": prompts_hash(*_evaluation(plan, judge, judge_lm).programs()),
+        "prompts": prompts_hash(*programs),
     }
+    identities = [getattr(getattr(program, "judge", None), "identity", None) for program in programs]
+    if any(identities):
+        config["judge_files"] = next(filter(None, identities))
     if search is not None:
         names = search.name.split(",")
         config |= {

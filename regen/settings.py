@@ -62,7 +62,7 @@ class Settings(LayeredSettings):
     api_key: SecretStr | None = Field(default=None, description="Key for that API; else the provider's own variable.")
     model_path: Path | None = Field(default=None, description="A .gguf file to use in place of the embedded model's.")
     judge: str = Field(
-        default="auto", description="Judge: auto, lm, contrast, ensemble, or one that a package registers."
+        default="auto", description="Judge: auto, lm, contrast, ensemble, nli:MODEL, or one that a package registers."
     )
     judge_samples: int = Field(default=1, ge=1, le=20, description="How often the judge is asked; the majority counts.")
     docs: Path | None = Field(default=None, description="Folder of documents to search.")

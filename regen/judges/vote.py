@@ -37,6 +37,11 @@ class EnsembleJudge(dspy.Module):
         # A list of modules, so that an optimizer finds the predictors in them.
         self.judges = [make_judge(name) for name in self.names]
 
+    @property
+    def identity(self) -> str | None:
+        """Those of the judges that have model files of their own; None where none has."""
+        return ",".join(filter(None, (getattr(judge, "identity", None) for judge in self.judges))) or None
+
     def forward(self, claims: Sequence[Claim], documents: Sequence[Document], **options: Any) -> Any:
         """As `judge`, in a `dspy.Prediction`."""
         return dspy.Prediction(judgement=self.judge(claims, documents, **options))
@@ -69,6 +74,11 @@ class Consistent(dspy.Module):
         super().__init__()
         self.inner = judge
         self.samples = samples
+
+    @property
+    def identity(self) -> str | None:
+        """That of the judge inside."""
+        return getattr(self.inner, "identity", None)
 
     def judge(
         self,

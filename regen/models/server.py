@@ -79,7 +79,7 @@ def _load(path: Path) -> Running:
     params.endpoint_slots = False
     params.verbosity = 0
     params.warmup = False
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _cores()
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = cores()
     began = time.monotonic()
     try:
         server = xllamacpp.Server(params)
@@ -97,7 +97,7 @@ def _resident_mib() -> int | None:
     return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
-def _cores() -> int:
+def cores() -> int:
     """Physical cores that this process may run on: a second thread on one core only slows llama.cpp down."""
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
     siblings = set()

@@ -1,0 +1,307 @@
+"""NLI cross-encoders through ONNX Runtime: where their files are, how they are fetched, what one says of a pair.
+
+Three files make one: `config.json`, `tokenizer.json` and an ONNX graph, beside them or in their folder `onnx`. Nothing
+else of a repository is fetched, and no code from it is run. The graph in full precision, `model.onnx`, is the default,
+so that the figures of the model's card hold for it; a quantized one is taken where its file is named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regen.errors import ConfigurationError, ProviderError
+from regen.models.server import cores
+from regen.paths import cache_dir
+from regen.types import Stance
+
+EXAMPLE = "nli:cross-encoder/nli-MiniLM2-L6-H768"
+# Cross-encoders are trained on pairs of at most so many tokens, also where they have room for more.
+MAX_TOKENS = 512
+_BATCH = 8
+_CONFIG, _TOKENIZER = "config.json", "tokenizer.json"
+_GRAPHS = ("model.onnx", "onnx/model.onnx")
+_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+_REPOSITORY = re.compile(
+    r"(?P<repository>[\w-][\w.-]*/[\w-][\w.-]*)(?:/(?P<graph>(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.onnx))?"
+    r"(?:@(?P<revision>[\w./-]+))?",
+    re.ASCII,
+)
+_STANCES = {
+    **dict.fromkeys("entailment entail entails entailed support supports supported".split(), Stance.SUPPORTS),
+    **dict.fromkeys("contradiction contradict contradicts refute refutes refuted".split(), Stance.CONTRADICTS),
+    **dict.fromkeys(("neutral", "not enough info", "not enough information", "nei"), Stance.IRRELEVANT),
+}
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of one model."""
+
+    config: Path
+    tokenizer: Path
+    graph: Path
+
+    def sha256(self) -> str:
+        """One hash over them, and over what a large graph keeps beside it: the same wherever the model lies."""
+        beside = sorted(path for path in self.graph.parent.iterdir() if _is_data(path.name, self.graph.name))
+        digest = hashlib.sha256()
+        for path in (self.config, self.tokenizer, self.graph, *beside):
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        return digest.hexdigest()
+
+
+class CrossEncoder:
+    """A model that tells of two texts whether the first entails the second, contradicts it, or neither.
+
+    Raises:
+        ConfigurationError: a package is missing, or the files are not those of such a model.
+    """
+
+    def __init__(self, files: Files) -> None:
+        try:
+            import onnxruntime
+            import tokenizers
+        except ImportError:
+            raise _missing() from None
+        config = _read(files.config)
+        self.name = str(files.graph)
+        self.stances = _stances(config, files.config)
+        self._pad: int = config.get("pad_token_id") or 0
+        positions: Any = config.get("max_position_embeddings")
+        # RoBERTa's positions begin at 2. Models whose positions are relative say -1, or nothing.
+        has_positions = isinstance(positions, int) and positions >= 64
+        self.max_tokens = min(MAX_TOKENS, int(positions) - 2) if has_positions else MAX_TOKENS
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = cores()
+        options.log_severity_level = 4  # what fails is told by its exception
+        try:
+            self._session = onnxruntime.InferenceSession(self.name, options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise ConfigurationError(f"{files.graph} is no model that onnxruntime can load: {_said(error)}.") from error
+        try:
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(files.tokenizer))
+        except Exception as error:
+            raise ConfigurationError(f"{files.tokenizer} is not a tokenizer's file: {_said(error)}.") from error
+        # What the file says of these is meant for training. A document's "[SEP]" must not end the document.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._tokenizer.encode_special_tokens = True
+        self._inputs = [item.name for item in self._session.get_inputs()]
+        if "input_ids" not in self._inputs or not set(self._inputs) <= _INPUTS:
+            raise ConfigurationError(
+                f"{files.graph} takes {', '.join(self._inputs)}, where a cross-encoder takes "
+                f"{', '.join(sorted(_INPUTS))}: name another model."
+            )
+        # One call uses all cores by itself, and each more would take the memory of another batch.
+        self._running = threading.Lock()
+
+    def tokens(self, text: str) -> list[tuple[int, int]]:
+        """Where in `text` each of its tokens begins and ends."""
+        return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
+
+    def room(self, hypothesis: str) -> int:
+        """How many tokens of a premise can be read with `hypothesis`."""
+        special = self._tokenizer.num_special_tokens_to_add(is_pair=True)
+        return self.max_tokens - special - len(self.tokens(hypothesis))
+
+    def probabilities(self, premises: Sequence[str], hypothesis: str) -> list[dict[Stance, float]]:
+        """For each premise, the probability that it supports `hypothesis`, contradicts it, or neither.
+
+        Batches hold premises of one call only: a quantized model's figures depend a little on what else is in one.
+
+        Raises:
+            ProviderError: the model fails.
+        """
+        found: list[dict[Stance, float]] = []
+        for place in range(0, len(premises), _BATCH):
+            encoded = [self._encode(premise, hypothesis) for premise in premises[place : place + _BATCH]]
+            found += [dict(zip(self.stances, row, strict=True)) for row in self._run(encoded)]
+        return found
+
+    def _encode(self, premise: str, hypothesis: str) -> Any:
+        encoded = self._tokenizer.encode(premise, hypothesis)
+        excess = len(encoded) - self.max_tokens
+        if excess <= 0:
+            return encoded
+        # A window can have a token or two more by itself than it had in its text.
+        starts = [start for (start, _), text in zip(encoded.offsets, encoded.sequence_ids, strict=True) if text == 0]
+        return self._encode(premise[: starts[-excess]], hypothesis)
+
+    def _run(self, encoded: Sequence[Any]) -> list[list[float]]:
+        import numpy
+
+        longest = max(len(item) for item in encoded)
+
+        def column(attribute: str, fill: int) -> Any:
+            rows = [getattr(item, attribute) for item in encoded]
+            return numpy.array([[*row, *[fill] * (longest - len(row))] for row in rows], dtype=numpy.int64)
+
+        columns = {
+            "input_ids": column("ids", self._pad),
+            "attention_mask": column("attention_mask", 0),
+            "token_type_ids": column("type_ids", 0),
+        }
+        try:
+            with self._running:
+                logits = self._session.run(None, {name: columns[name] for name in self._inputs})[0]
+        except Exception as error:
+            raise ProviderError(f"The NLI model {self.name} failed: {_said(error)}.") from error
+        if logits.shape != (len(encoded), len(self.stances)) or not numpy.isfinite(logits).all():
+            raise ProviderError(
+                f"The NLI model {self.name} gave something else than {len(self.stances)} finite scores."
+            )
+        powers = numpy.exp(logits.astype(float) - logits.max(axis=1, keepdims=True))
+        rows: list[list[float]] = (powers / powers.sum(axis=1, keepdims=True)).tolist()
+        return rows
+
+
+_loading = threading.Lock()
+_loaded: dict[Files, CrossEncoder] = {}
+
+
+def load(files: Files) -> CrossEncoder:
+    """The model of these files, loaded once in a process. Raises what `CrossEncoder` raises."""
+    with _loading:
+        if files not in _loaded:
+            _loaded[files] = CrossEncoder(files)
+        return _loaded[files]
+
+
+def find(name: str) -> Files:
+    """The files of a model, fetched first where it is on the Hugging Face hub and not in regen's cache yet.
+
+    Args:
+        name: A folder, or a repository `org/name`, with `@revision` where that isn't `main`; a folder of that name
+            comes first. The path of an ONNX file in it may follow: `org/name/onnx/model_quantized.onnx@revision`. A
+            repository is fetched once: what changes on the hub later does not change what is judged here.
+
+    Raises:
+        ConfigurationError: there is no such model, it lacks a file, or a package is missing.
+        ProviderError: the hub cannot be reached, or breaks off.
+    """
+    try:
+        path = Path(name).expanduser()
+        if path.is_dir():
+            return _files(path.resolve(), None, name)
+        if path.is_file():
+            path = path.resolve()
+            folder = path.parent if (path.parent / _CONFIG).is_file() else path.parent.parent
+            return _files(folder, path.relative_to(folder).as_posix(), name)
+    except (OSError, RuntimeError):
+        pass  # no path at all: too long, or in a home that nobody has
+    on_hub = _REPOSITORY.fullmatch(name)
+    if on_hub is None:
+        raise ConfigurationError(
+            f"There is no folder {name!r}, and no repository can have that name: name a model as in {EXAMPLE}."
+        )
+    return _files(_fetched(name, **on_hub.groupdict()), on_hub["graph"], name)
+
+
+def _files(folder: Path, graph: str | None, name: str) -> Files:
+    wanted = [graph] if graph else _GRAPHS
+    found = next((folder / path for path in wanted if (folder / path).is_file()), None)
+    lacks = [file for file in (_CONFIG, _TOKENIZER) if not (folder / file).is_file()]
+    if found is None:
+        lacks.append(" or ".join(wanted))
+    if found is None or lacks:
+        raise ConfigurationError(
+            f"The NLI model {name} lacks {', '.join(lacks)}: name another one, or export it with "
+            "`optimum-cli export onnx --model NAME FOLDER` and name the folder."
+        )
+    return Files(folder / _CONFIG, folder / _TOKENIZER, found)
+
+
+def _fetched(name: str, repository: str, graph: str | None, revision: str | None) -> Path:
+    """The folder in the cache that holds the files of a repository."""
+    folder = cache_dir() / "nli" / name.replace("/", "--")
+    if folder.is_dir():
+        return folder
+    from filelock import FileLock
+
+    graphs = [graph] if graph else _GRAPHS
+    unfinished = folder.with_name(f"{folder.name}.part")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder.with_name(f"{folder.name}.lock")):
+            if not folder.is_dir():
+                _download(repository, revision, [_CONFIG, _TOKENIZER, *graphs], unfinished)
+                _files(unfinished, graph, name)
+                unfinished.rename(folder)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The NLI model {name} cannot be kept in {folder.parent}: {error.strerror or error}. "
+            "Set REGEN_CACHE_DIR to a folder that can be written."
+        ) from None
+    return folder
+
+
+def _download(repository: str, revision: str | None, files: Sequence[str], folder: Path) -> None:
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
+    except ImportError:
+        raise _missing() from None
+    # A large graph keeps its weights in files beside it, and ONNX Runtime refuses those that are links, as they are
+    # in the hub's own cache: hence a folder of its own.
+    patterns = [*files, *(f"{file}[._]data*" for file in files if file.endswith(".onnx"))]
+    try:
+        snapshot_download(repository, revision=revision, local_dir=folder, allow_patterns=patterns)
+    except (RepositoryNotFoundError, HFValidationError):
+        raise ConfigurationError(
+            f"There is no folder {repository!r} here, and no repository of that name that may be read on the Hugging "
+            f"Face hub: name a model as in {EXAMPLE}, or set HF_TOKEN where it is private or gated."
+        ) from None
+    except RevisionNotFoundError:
+        raise ConfigurationError(f"The repository {repository} on the Hugging Face hub has no {revision!r}.") from None
+    except Exception as error:
+        raise ProviderError(
+            f"The NLI model {repository} cannot be fetched from the Hugging Face hub ({_said(error.__cause__ or error)}"
+            "): try again, or name a folder that holds it."
+        ) from error
+
+
+def _stances(config: dict[str, Any], path: Path) -> list[Stance]:
+    """What each of the model's labels means, in the order of its scores."""
+    labels = config.get("id2label")
+    try:
+        names = [str(labels[str(place)]) for place in range(len(labels))] if isinstance(labels, dict) else []
+    except KeyError:
+        names = []
+    found = [_STANCES.get(" ".join(re.split(r"[\W_]+", name.casefold())).strip()) for name in names]
+    stances = [stance for stance in found if stance is not None]
+    if len(found) != len(Stance) or set(stances) != set(Stance):
+        raise ConfigurationError(
+            f"{path} names the labels {', '.join(names) or 'not at all'}, where entailment, neutral and contradiction "
+            "are needed: name another model, or, where they only lack their names, put these into its id2label."
+        )
+    return stances
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {_said(error)}.") from None
+    return config if isinstance(config, dict) else {}
+
+
+def _is_data(name: str, graph: str) -> bool:
+    return name.startswith((f"{graph}_data", f"{graph}.data"))
+
+
+def _missing() -> ConfigurationError:
+    return ConfigurationError('The judge nli needs the extra "nli": pip install "regen[nli]".')
+
+
+def _said(error: BaseException) -> str:
+    """The first line of what an error says."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0].rstrip(".")[:300] if lines else type(error).__name__
