@@ -401,9 +401,8 @@ def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict
         "max_tokens": settings.max_tokens,
         "prompts": prompts_hash(*programs),
     }
-    identities = [getattr(getattr(program, "judge", None), "identity", None) for program in programs]
-    if any(identities):
-        config["judge_files"] = next(filter(None, identities))
+    if files := getattr(programs[0].judge, "identity", None):
+        config["judge_files"] = files
     if search is not None:
         names = search.name.split(",")
         config |= {
