@@ -52,7 +52,8 @@ def choices(
     """
     from eval_choices.data import load
     from eval_truthfulqa.runner import in_order
-    from eval_truthfulqa.session import Plan, evaluate, file_hash
+    from eval_truthfulqa.session import Plan, evaluate
+    from regen.cli.evaluating import file_hash
     from regen.settings import load as load_settings
 
     asked = in_order(ours.names(settings))

@@ -187,6 +187,17 @@ def load(path: Path, format: str, readers: Mapping[str, Reader[Out]], *, seed: i
     return found
 
 
+def sampled(items: Sequence[Out], label: Callable[[Out], str], *, each: int | None, seed: int) -> list[Out]:
+    """`each` items of every label, drawn by `seed`, in their own order; all of a label that has fewer."""
+    if each is None:
+        return list(items)
+    drawn: set[str] = set()
+    for name in sorted({label(item) for item in items}):
+        ids = [item.id for item in items if label(item) == name]
+        drawn.update(random.Random(f"{seed}:{name}").sample(ids, min(each, len(ids))))
+    return [item for item in items if item.id in drawn]
+
+
 def _both(
     name: str, question: str, answer: str, plus: list[str], minus: list[str], others: list[str]
 ) -> list[ConflictItem]:

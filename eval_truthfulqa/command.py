@@ -82,7 +82,8 @@ def truthfulqa(
     from eval_truthfulqa.data import ANSWER_KEY_SITES, fetched, load, names_answers, read_questions, select
     from eval_truthfulqa.items import ChoiceItem
     from eval_truthfulqa.runner import in_order
-    from eval_truthfulqa.session import Plan, evaluate, file_hash
+    from eval_truthfulqa.session import Plan, evaluate
+    from regen.cli.evaluating import file_hash
     from regen.settings import load as load_settings
 
     asked = in_order(ours.names(settings))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +10,7 @@ from eval_truthfulqa import plots
 from eval_truthfulqa.metrics import Paired, Share
 from eval_truthfulqa.results import Results
 from eval_truthfulqa.views import KINDS, View, compared, titles, views
-from regen.fence import printable
+from regen.reporting import percent, plain, put, templates
 from regen.runs import Run
 
 if TYPE_CHECKING:
@@ -22,34 +19,22 @@ if TYPE_CHECKING:
 # Mended and spoiled items that `report.md` names, of each kind.
 EXAMPLES = 30
 _TEMPLATES = Path(__file__).parent / "templates"
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#|~!])")
 
 
 def write(run: Run, results: Results) -> Path:
     """Writes the three files into the run's folder, and gives the HTML report's path."""
-    _put(run.folder / "results.json", results.model_dump_json(indent=2) + "\n")
+    put(run.folder / "results.json", results.model_dump_json(indent=2) + "\n")
     shown = views(run, results.rows, [accuracy.setting for accuracy in results.settings])
-    _put(run.folder / "report.md", rendered("report.md.j2", results, shown))
+    put(run.folder / "report.md", rendered("report.md.j2", results, shown))
     html = run.folder / "report.html"
-    _put(html, rendered("report.html.j2", results, shown))
+    put(html, rendered("report.html.j2", results, shown))
     return html
 
 
 def rendered(template: str, results: Results, shown: Sequence[View]) -> str:
     """One of the templates, filled in. Nothing that comes from a document or a model is taken for markup."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=template.endswith(".html.j2"),
-        finalize=_finished,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"percent": percent, "interval": interval, "share": ratio, "md": _md, "number": _number}
-    environment.filters |= {"p": p_value, "points": points}
+    environment = templates(_TEMPLATES, html=template.endswith(".html.j2"))
+    environment.filters |= {"interval": interval, "share": ratio, "p": p_value, "points": points}
     settings = [accuracy.setting for accuracy in results.settings]
     return environment.get_template(template).render(
         results=results,
@@ -59,7 +44,7 @@ def rendered(template: str, results: Results, shown: Sequence[View]) -> str:
         settings=settings,
         compared=compared(settings),
         named=titles(settings),
-        config={name: _plain(value) for name, value in results.config.items()},
+        config={name: plain(value) for name, value in results.config.items()},
     )
 
 
@@ -79,23 +64,6 @@ def _plots(results: Results) -> dict[str, Markup]:
         ),
     }
     return {name: Markup(plot) for name, plot in drawn.items()}
-
-
-def _finished(value: Any) -> Any:
-    """A value as it goes into a report: no text with control characters, or with such as turn the writing around."""
-    return printable(value) if type(value) is str else value
-
-
-def _put(path: Path, text: str) -> None:
-    """Writes a file as one step: a report is never half of one."""
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.write_text(text, encoding="utf-8", errors="replace")
-    os.replace(fresh, path)  # noqa: PTH105
-
-
-def percent(value: float | None) -> str:
-    """A part of 1 in percent; a dash where there is none."""
-    return "\u2013" if value is None else f"{100 * value:.1f}%"
 
 
 def points(value: float | None) -> str:
@@ -122,24 +90,3 @@ def interval(part: Any) -> str:
 def ratio(part: Share) -> str:
     """Counts and percent; a dash over no items."""
     return "\u2013" if part.of == 0 else f"{part.count}/{part.of} = {percent(part.share)}"
-
-
-def _number(value: float | None, digits: int = 1) -> str:
-    return "\u2013" if value is None else f"{value:,.{digits}f}"
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(_plain, value)) or "none"
-    if isinstance(value, dict):
-        given = {name: part for name, part in value.items() if part not in (None, [], "")}
-        return ", ".join(f"{name} {_plain(part)}" for name, part in given.items()) or "all"
-    return "none" if value is None else str(value)
-
-
-def _md(text: object) -> str:
-    """A text as Markdown shows it: on one line, and no sign of it markup."""
-    line = escape(" ".join(printable(str(text)).split()), quote=False)
-    return _MARKDOWN.sub(r"\\\1", line)

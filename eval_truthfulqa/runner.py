@@ -195,20 +195,6 @@ def rows(run: Run, settings: Sequence[str]) -> list[Row]:
     return found
 
 
-def complete(run: Run, stages: Sequence[Stage]) -> bool:
-    """Whether every stage of every item is finished, failed, or needs one that failed: nothing is left to do."""
-    finished, failures = run.finished(), run.failures()
-    for name in run.items():
-        done, lost = finished.get(name, {}), set(failures.get(name, {}))
-        for stage in stages:
-            if stage.name in done:
-                continue
-            if stage.name not in lost and lost.isdisjoint(stage.needs):
-                return False
-            lost.add(stage.name)
-    return True
-
-
 def _row(data: Mapping[str, Any], stages: Mapping[str, Any], failed: Mapping[str, str], settings: Sequence[str]) -> Row:
     item = ChoiceItem.model_validate({**data, "documents": None})
     values: dict[str, Any] = {"answers": {}, "reversed": {}, "usage": {}, "errors": {}}

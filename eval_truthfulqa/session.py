@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -19,10 +18,11 @@ from pydantic import SecretStr
 from rich.table import Table
 from rich.text import Text
 
+from regen.cli.evaluating import batch_notes, check_batches, check_waiting, file_hash, go_through
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import ConfigurationError, InputError, LimitError, ProviderError, RegenError
+from regen.errors import ConfigurationError, InputError, LimitError, ProviderError
 from regen.fence import printable
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def evaluate(plan: Plan) -> None:
     if plan.batch and plan.engine == "ray":
         raise InputError("--batch sends the calls from here, and leaves nothing to a Ray cluster: give one of the two.")
     if plan.batch:
-        _check_batches(plan.settings)
+        check_batches(plan.settings)
     settings, steps = plan.settings, Steps(quiet=plan.quiet)
     with ExitStack() as stack:
         ray = None
@@ -126,8 +126,7 @@ def evaluate(plan: Plan) -> None:
         run = stack.enter_context(
             Run.begin(folder, plan.name, config, [(item.id, item.model_dump(mode="json")) for item in plan.items])
         )
-        if run.batches() and not plan.batch:
-            raise InputError(f"The run in {folder} waits for {_batches(run)}: give --batch as well, to fetch it.")
+        check_waiting(run, plan.batch)
         if plan.retry_failed:
             run.forget_failures()
         cluster = None
@@ -139,8 +138,8 @@ def evaluate(plan: Plan) -> None:
         journal = Journal(calls, concurrency=settings.concurrency, outbox=outbox)
         kept_lm = journal.lm(judge_lm) if judge_lm is not None else None
         evaluation = _evaluation(plan, judge, kept_lm, search)
-        with dspy.context(lm=journal.lm(lm)), run.session() as end:
-            results = _work(plan, run, journal, evaluation, cluster, end)
+        with dspy.context(lm=journal.lm(lm)):
+            results = _work(plan, run, journal, evaluation, cluster)
     _end(plan, results, folder)
 
 
@@ -229,91 +228,30 @@ def _evaluation(plan: Plan, judge: str, judge_lm: Any, search: Any = None) -> Ev
     )
 
 
-def _work(plan: Plan, run: Run, journal: Journal, evaluation: Evaluation, cluster: Cluster | None, end: Any) -> Results:
+def _work(plan: Plan, run: Run, journal: Journal, evaluation: Evaluation, cluster: Cluster | None) -> Results:
+    import dspy
+
     from eval_truthfulqa import report
     from eval_truthfulqa.results import results as results_of
-    from eval_truthfulqa.runner import RETRIEVAL, complete
-    from regen.cli.progress import RunBoard
-    from regen.models import choose, gives_logprobs
-    from regen.runner import work_through
+    from eval_truthfulqa.runner import RETRIEVAL
+    from regen.models import gives_logprobs
 
     stages = evaluation.stages()
     if cluster is not None:
         # Searches stay where the documents, the keys, the recording and the pages that were read are.
         stages = [stage if stage.name == RETRIEVAL else cluster.stage(stage) for stage in stages]
-    left = _left(run, [stage.name for stage in stages])
-    total = run.counts()[0]
-    board = RunBoard(total, total - left.pop("items"), left, journal.calls.spent, quiet=plan.quiet)
-    # The local model has one slot: items side by side would push each other's documents out of its prompt cache.
-    at_once = 1 if choose(plan.settings).kind == "embedded" else plan.settings.concurrency
-    stopped: str | None = None
-    try:
-        with board.live():
-            work_through(run, journal, stages, board, at_once=at_once)
-        stopped = journal.calls.stopped
-    except KeyboardInterrupt:
-        stopped = "It was interrupted."
-        raise
-    except (RegenError, OSError) as error:
-        stopped = str(error)
-        raise
-    finally:
-        import dspy
+    known = gives_logprobs(dspy.settings.lm)
+    order = [] if known is False and plan.both_orders else [_BOTH_ORDERS if known else _ONE_ORDER]
+    written: list[Results] = []
 
-        known = gives_logprobs(dspy.settings.lm)
-        order = [] if known is False and plan.both_orders else [_BOTH_ORDERS if known else _ONE_ORDER]
-        done = complete(run, stages)
-        notes = [*plan.notes, *order, *_batch_note(run)]
-        found = results_of(run, plan.asked, complete=done, stopped=stopped, notes=notes)
-        report.write(run, found)
-        if not done:
-            end(stopped or "It stopped.")
-            complain(
-                f"{found.n} of {found.of} items were asked; what was paid for is kept in {run.folder}. Give the same "
-                f"command with --run {run.folder} to go on."
-            )
-            if run.batches():
-                complain(f"The provider goes on with {_batches(run)}, which that command fetches.")
-    return found
+    def write(complete: bool, stopped: str | None) -> int:
+        notes = [*plan.notes, *order, *batch_notes(run)]
+        written.append(results_of(run, plan.asked, complete=complete, stopped=stopped, notes=notes))
+        report.write(run, written[-1])
+        return written[-1].n
 
-
-def _check_batches(settings: Settings) -> None:
-    """Raises ConfigurationError where a model cannot be asked in batches, before it is fetched."""
-    from regen.models import choose
-    from regen.models.batch_api import unfit
-
-    for role in ("answer", "judge") if settings.judge_model else ("answer",):
-        choice = choose(settings, role)
-        if choice.kind != "openai-compatible":
-            raise unfit(choice.model)
-
-
-def _batches(run: Run) -> str:
-    """The batches under way, in words."""
-    under_way = run.batches()
-    calls = sum(len(batch.calls) for batch in under_way)
-    return f"a batch of {calls:,} calls" if len(under_way) == 1 else f"{len(under_way)} batches of {calls:,} calls"
-
-
-def _batch_note(run: Run) -> list[str]:
-    count, calls = run.batched(), run.usage().calls
-    if not count:
-        return []
-    return [
-        f"{count:,} of {calls:,} calls went through the provider's Batch API, and are counted at its price. The time "
-        "that they took is not counted."
-    ]
-
-
-def _left(run: Run, names: Sequence[str]) -> Counter[str]:
-    """How many stages are left by name, and in how many `items`."""
-    finished, failures = run.finished(), run.failures()
-    left: Counter[str] = Counter({"items": 0})
-    for item in run.items():
-        todo = [name for name in names if name not in finished.get(item, {}) and not failures.get(item, {}).get(name)]
-        left.update(todo)
-        left["items"] += bool(todo)
-    return left
+    go_through(run, journal, stages, plan.settings, quiet=plan.quiet, write=write)
+    return written[-1]
 
 
 def _end(plan: Plan, results: Results, folder: Path) -> None:
@@ -364,11 +302,6 @@ def show(results: Results, report: Path) -> None:
         out.print(f"{place.setting}: chose what stood first in {ratio(place.first)}", soft_wrap=True)
     out.print(spent_words(results.usage), style="dim")
     out.print(Text(f"Report: {printable(str(report))}"), soft_wrap=True)
-
-
-def file_hash(path: Path) -> str:
-    """The SHA-256 of a file of data."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict[str, Any]:

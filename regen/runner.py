@@ -78,6 +78,20 @@ def work_through(run: Run, journal: Journal, stages: Sequence[Stage], board: Boa
         _go_through(worker, journal, at_once)
 
 
+def complete(run: Run, stages: Sequence[Stage]) -> bool:
+    """Whether every stage of every item is finished, failed, or needs one that failed: nothing is left to do."""
+    finished, failures = run.finished(), run.failures()
+    for name in run.items():
+        done, lost = finished.get(name, {}), set(failures.get(name, {}))
+        for stage in stages:
+            if stage.name in done:
+                continue
+            if stage.name not in lost and lost.isdisjoint(stage.needs):
+                return False
+            lost.add(stage.name)
+    return True
+
+
 def _go_through(worker: _Worker, journal: Journal, at_once: int) -> None:
     error: BaseException | None = None
     pool = ThreadPoolExecutor(max_workers=max(1, at_once), thread_name_prefix="items")

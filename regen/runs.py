@@ -429,14 +429,14 @@ def compared(a: Run, b: Run) -> list[StageChange]:
     """Two runs item by item, for every stage that both have answers of.
 
     An answer is a stage's `choice`, an index into the item's `choices`, and right where it is the item's `answer`.
-    Items are the same where their ids, questions and choices are.
+    Items are the same where their ids, questions, claims and choices are.
     """
     items = {name: data for name, data in a.items().items() if "choices" in data and "answer" in data}
     others = b.items()
     before, after = a.finished(), b.finished()
     found: dict[str, list[tuple[str, Any, Any]]] = {}
     for name, data in items.items():
-        if all(others.get(name, {}).get(key) == data[key] for key in ("question", "choices")):
+        if all(others.get(name, {}).get(key) == data.get(key) for key in ("question", "claim", "choices")):
             for stage, kept in before.get(name, {}).items():
                 then = after.get(name, {}).get(stage)
                 if then is not None and "choice" in kept.data and "choice" in then.data:
@@ -456,7 +456,7 @@ def compared(a: Run, b: Run) -> list[StageChange]:
 def _change(name: str, data: Mapping[str, Any], was: int, now: int) -> ItemChange:
     return ItemChange(
         id=name,
-        question=data["question"],
+        question=data.get("claim") or data["question"],
         before=data["choices"][was],
         after=data["choices"][now],
         mended=now == data["answer"],

@@ -15,7 +15,8 @@ def schema(
     of: Annotated[
         str,
         typer.Argument(
-            help="ask, score, search or eval: what it prints with --json. results: the results.json of an evaluation."
+            help="ask, score, search, eval (truthfulqa, choices) or judge (eval stance, conflictbench): what it prints "
+            "with --json. results, judge-results: the results.json of an evaluation."
         ),
     ],
 ) -> None:

@@ -79,6 +79,12 @@ def make_judge(name: str, *, samples: int = 1) -> Judge:
     return judge
 
 
+def asks_model(name: str) -> bool:
+    """Whether the judge of a name asks a language model; one that says nothing of it does."""
+    kind = name.partition(":")[0]
+    return kind not in _installed() or bool(getattr(_installed()[kind].load(), "asks_model", True))
+
+
 def _unknown(kind: str) -> ConfigurationError:
     return ConfigurationError(f"There is no judge {kind!r}; there are: {', '.join(['auto', *judge_names()])}.")
 

@@ -40,6 +40,7 @@ class NLIJudge:
         ProviderError: the Hugging Face hub cannot be reached.
     """
 
+    asks_model = False
     takes = "a model (a folder, or org/name or org/name@revision on the Hugging Face hub)"
 
     def __init__(self, model: str | None = None) -> None:

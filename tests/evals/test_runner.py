@@ -17,11 +17,11 @@ from worlds import ITEMS, Bench, figures, item
 from eval_truthfulqa import metrics
 from eval_truthfulqa.metrics import SETTINGS
 from eval_truthfulqa.results import results
-from eval_truthfulqa.runner import complete, in_order, shown_order
+from eval_truthfulqa.runner import in_order, shown_order
 from eval_truthfulqa.session import Plan, _end
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.journal import Calls, Journal
-from regen.runner import Stage, work_through
+from regen.runner import Stage, complete, work_through
 from regen.runs import Run
 from regen.settings import load
 from regen.types import Document, Usage

@@ -12,12 +12,12 @@ from scripted import system_text
 
 from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import SETTINGS, Row
-from eval_truthfulqa.runner import Evaluation, complete, rows
+from eval_truthfulqa.runner import Evaluation, rows
 from regen import Regen
 from regen.errors import ProviderError
 from regen.journal import Calls, Journal
 from regen.outbox import Outbox
-from regen.runner import work_through
+from regen.runner import complete, work_through
 from regen.runs import Run
 from regen.types import Document
 

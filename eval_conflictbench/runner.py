@@ -1,0 +1,71 @@
+"""What is asked of a judge about an item, and what its answer is taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eval_conflictbench.data import ConflictItem, StancePair
+from eval_conflictbench.metrics import UNJUDGED
+from regen.conflict import Support, aggregate
+from regen.journal import Ledger
+from regen.judges import Judge
+from regen.runner import Stage
+from regen.types import Claim, ConflictReport, Document, Evidence, Stance
+
+JUDGING = "judging"
+CONFLICT, NONE = "conflict", "no conflict"
+STANCES = tuple(stance.value for stance in Stance)
+
+_CLAIM = "c1"
+
+
+def stage(judge: Judge, *, support: Support, check_quotes: bool) -> Stage:
+    """The one stage of every item: its claim is judged against its documents, and the report is kept."""
+
+    def work(data: Mapping[str, Any], _: Mapping[str, Mapping[str, Any]], __: Ledger) -> Mapping[str, Any]:
+        claims, documents = [Claim(id=_CLAIM, text=str(data["claim"]))], documents_of(data)
+        judgement = judge.judge(claims, documents, question=data["question"])
+        report = aggregate(claims, documents, judgement, support=support, check_quotes=check_quotes)
+        said = found(data, report)
+        # As an evaluation of answers keeps them, so that `regen runs diff` compares two judges as well.
+        chosen = {} if said == UNJUDGED else {"choice": labels_of(data).index(said)}
+        return {"report": report.model_dump(mode="json"), **chosen}
+
+    return Stage(JUDGING, work)
+
+
+def kept(item: ConflictItem | StancePair) -> dict[str, Any]:
+    """An item as a run keeps it: with its labels as choices, of which the one that people gave is right."""
+    data = item.model_dump(mode="json")
+    return {**data, "choices": list(labels_of(data)), "answer": labels_of(data).index(meant(data))}
+
+
+def labels_of(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """What an item can be taken for."""
+    return STANCES if "stance" in data else (CONFLICT, NONE)
+
+
+def documents_of(data: Mapping[str, Any]) -> list[Document]:
+    """The documents of an item, of either kind."""
+    given = data["documents"] if "documents" in data else [data["document"]]
+    return [Document.model_validate(document) for document in given]
+
+
+def meant(data: Mapping[str, Any]) -> str:
+    """What people said of an item."""
+    return str(data["stance"]) if "stance" in data else CONFLICT if data["conflict"] else NONE
+
+
+def found(data: Mapping[str, Any], report: ConflictReport | None) -> str:
+    """What a judge said of an item; `UNJUDGED` where it failed. A conflict needs one document on each side."""
+    if report is None or not report.evidence:
+        return UNJUDGED
+    if "stance" in data:
+        return report.evidence[0].stance.value
+    return CONFLICT if report.in_conflict else NONE
+
+
+def sides(report: ConflictReport | None) -> list[Evidence]:
+    """The evidence that takes a side."""
+    return [] if report is None else [item for item in report.evidence if item.stance is not Stance.IRRELEVANT]

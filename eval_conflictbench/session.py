@@ -1,0 +1,163 @@
+"""One session of measuring a judge: the model and the judge made, the run gone through, the figures shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from regen.cli.evaluating import check_batches, check_waiting, go_through
+from regen.cli.runs import RUNS
+from regen.cli.setup import check, make_model
+from regen.cli.terminal import Steps, complain, console
+from regen.errors import LimitError, ProviderError
+from regen.fence import printable
+
+if TYPE_CHECKING:
+    from eval_conflictbench.data import ConflictItem, StancePair
+    from eval_conflictbench.results import JudgeResults
+    from regen.settings import Settings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be judged, and how. `data` says which items they are, for the run's configuration."""
+
+    name: str
+    items: Sequence[ConflictItem | StancePair]
+    settings: Settings
+    data: dict[str, Any]
+    run: Path | None = None
+    batch: bool = False
+    max_calls: int | None = None
+    max_cost: float | None = None
+    retry_failed: bool = False
+    json: bool = False
+    quiet: bool = False
+
+
+def evaluate(plan: Plan) -> None:
+    """Goes through a run, or what is left of it, and shows its figures.
+
+    Raises:
+        InputError: the run's folder belongs to another run, or one that waits for batches.
+        ConfigurationError: the model or the judge cannot be had.
+        ProviderError: the model failed ten items in a row, or a batch.
+        KeyboardInterrupt: Ctrl-C, once what was paid for is kept and the figures are written.
+        typer.Exit: with 4 where the judge failed on items, with 5 where a limit ended the run.
+    """
+    from regen.judges import asks_model
+
+    settings, steps = plan.settings, Steps(quiet=plan.quiet)
+    with_model = asks_model(settings.judge)
+    check(settings, *(["judge"] if with_model else []))
+    if plan.batch and with_model:
+        check_batches(settings)
+    with steps.live():
+        steps("loading")
+        import dspy
+
+        from eval_conflictbench import report
+        from eval_conflictbench.results import results
+        from eval_conflictbench.runner import kept, stage
+        from regen.journal import Calls, Journal
+        from regen.judges import make_judge
+        from regen.outbox import Outbox
+        from regen.program import default_judge
+        from regen.runs import Run
+
+        lm = make_model(settings, "judge", steps) if with_model else None
+        with dspy.context(lm=lm) if lm else nullcontext():
+            name = default_judge() if settings.judge == "auto" else settings.judge
+            judge = make_judge(name, samples=settings.judge_samples)
+    folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    items = [(item.id, kept(item)) for item in plan.items]
+    written: list[JudgeResults] = []
+    with Run.begin(folder, plan.name, _config(plan, name, judge, lm), items) as run:
+        check_waiting(run, plan.batch)
+        if plan.retry_failed:
+            run.forget_failures()
+        outbox = Outbox(run, retries=settings.retries) if plan.batch else None
+        calls = Calls(run, max_calls=plan.max_calls, max_cost=plan.max_cost)
+        journal = Journal(calls, concurrency=settings.concurrency, outbox=outbox)
+        stages = [stage(judge, support=settings.support, check_quotes=settings.check_quotes)]
+
+        def write(complete: bool, stopped: str | None) -> int:
+            written.append(results(run, complete=complete, stopped=stopped))
+            report.write(run, written[-1])
+            return written[-1].n
+
+        with dspy.context(lm=journal.lm(lm)) if lm else nullcontext():
+            go_through(run, journal, stages, settings, quiet=plan.quiet, write=write)
+    _end(plan, written[-1], folder)
+
+
+def _config(plan: Plan, name: str, judge: Any, lm: Any) -> dict[str, Any]:
+    """Everything that the figures depend on, and no secret."""
+    from regen.models import choose
+    from regen.models.wire import without_credentials
+    from regen.prompts import prompts_hash
+
+    settings = plan.settings
+    address = choose(settings, "judge").api_base if lm else None
+    config: dict[str, Any] = {
+        "judge": name,
+        "judge_samples": settings.judge_samples,
+        "model": lm.model if lm else None,
+        "api_base": without_credentials(address) if address else None,
+        **plan.data,
+        "seed": settings.seed,
+        "support": settings.support,
+        "check_quotes": settings.check_quotes,
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+        "prompts": prompts_hash(judge) if hasattr(judge, "named_predictors") else None,
+    }
+    if files := getattr(judge, "identity", None):
+        config["judge_files"] = files
+    return config
+
+
+def _end(plan: Plan, results: JudgeResults, folder: Path) -> None:
+    if plan.json:
+        print(results.model_dump_json(indent=2, exclude={"misses"}))
+    else:
+        show(results, folder / "report.md")
+    if not results.complete:
+        error = LimitError(results.stopped or "The run stopped.")
+        complain(error)
+        raise typer.Exit(error.exit_code)
+    if results.unjudged:
+        complain(f"{results.unjudged} of {results.of} items could not be judged. --retry-failed has them done again.")
+        raise typer.Exit(ProviderError.exit_code)
+
+
+def show(results: JudgeResults, report: Path) -> None:
+    """Prints the figures."""
+    from eval_conflictbench.report import figure
+    from regen.cli.progress import spent_words
+    from regen.reporting import percent
+
+    out = console()
+    table = Table(box=None, pad_edge=False)
+    for name in ("label", "items", "precision", "recall", "F1 (95%)"):
+        table.add_column(name, justify="left" if name == "label" else "right")
+    for part, classes in [("", results.classes), *((name, one.classes) for name, one in results.datasets.items())]:
+        for one in classes:
+            label = Text(printable(f"{part}: {one.label}" if part else one.label))
+            table.add_row(label, str(one.n), percent(one.precision), percent(one.recall), figure(one.f1))
+    out.print(table)
+    speed = f", {results.pairs_per_second:,.1f} pairs a second" if results.pairs_per_second else ""
+    out.print(
+        f"accuracy {percent(results.accuracy)}, macro-F1 {percent(results.macro_f1)} over {results.n} items{speed}",
+        soft_wrap=True,
+    )
+    out.print(spent_words(results.usage), style="dim")
+    out.print(Text(f"Report: {printable(str(report))}"), soft_wrap=True)

@@ -1,0 +1,126 @@
+"""What the commands of evaluations share: going through a run with a bar, and what is said where it ends early."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regen.cli.terminal import complain
+from regen.errors import InputError, RegenError
+
+if TYPE_CHECKING:
+    from regen.journal import Journal
+    from regen.runner import Stage
+    from regen.runs import Run
+    from regen.settings import Settings
+
+
+def go_through(
+    run: Run,
+    journal: Journal,
+    stages: Sequence[Stage],
+    settings: Settings,
+    *,
+    quiet: bool,
+    write: Callable[[bool, str | None], int],
+) -> None:
+    """Does what is left of a run.
+
+    Args:
+        run: Held by this process.
+        journal: Of the run.
+        stages: In order.
+        settings: Say how many items are done at the same time.
+        quiet: Show no progress.
+        write: Writes the figures, however this ends: it is told whether the run is complete, and why not where that is
+            known, and gives the number of items that they are over.
+
+    Raises:
+        RegenError, KeyboardInterrupt: as `regen.runner.work_through`, once the figures are written.
+    """
+    from regen.cli.progress import RunBoard
+    from regen.models import choose
+    from regen.runner import complete, work_through
+
+    left = _left(run, [stage.name for stage in stages])
+    total = run.counts()[0]
+    board = RunBoard(total, total - left.pop("items"), left, journal.calls.spent, quiet=quiet)
+    # The local model has one slot: items side by side would push each other's documents out of its prompt cache.
+    at_once = 1 if choose(settings).kind == "embedded" else settings.concurrency
+    stopped: str | None = None
+    with run.session() as end:
+        try:
+            with board.live():
+                work_through(run, journal, stages, board, at_once=at_once)
+            stopped = journal.calls.stopped
+        except KeyboardInterrupt:
+            stopped = "It was interrupted."
+            raise
+        except (RegenError, OSError) as error:
+            stopped = str(error)
+            raise
+        finally:
+            done = complete(run, stages)
+            asked = write(done, stopped)
+            if not done:
+                end(stopped or "It stopped.")
+                complain(
+                    f"{asked} of {total} items were asked; what was paid for is kept in {run.folder}. Give the same "
+                    f"command with --run {run.folder} to go on."
+                )
+                if run.batches():
+                    complain(f"The provider goes on with {_batches(run)}, which that command fetches.")
+
+
+def check_batches(settings: Settings) -> None:
+    """Raises ConfigurationError where a model cannot be asked in batches, before it is fetched."""
+    from regen.models import choose
+    from regen.models.batch_api import unfit
+
+    for role in ("answer", "judge") if settings.judge_model else ("answer",):
+        choice = choose(settings, role)
+        if choice.kind != "openai-compatible":
+            raise unfit(choice.model)
+
+
+def check_waiting(run: Run, batch: bool) -> None:
+    """Raises InputError where a run waits for batches that this session would not fetch."""
+    if run.batches() and not batch:
+        raise InputError(f"The run in {run.folder} waits for {_batches(run)}: give --batch as well, to fetch it.")
+
+
+def batch_notes(run: Run) -> list[str]:
+    """For a report: how many calls came of batches."""
+    count, calls = run.batched(), run.usage().calls
+    if not count:
+        return []
+    return [
+        f"{count:,} of {calls:,} calls went through the provider's Batch API, and are counted at its price. The time "
+        "that they took is not counted."
+    ]
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file of data."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _batches(run: Run) -> str:
+    """The batches under way, in words."""
+    under_way = run.batches()
+    calls = sum(len(batch.calls) for batch in under_way)
+    return f"a batch of {calls:,} calls" if len(under_way) == 1 else f"{len(under_way)} batches of {calls:,} calls"
+
+
+def _left(run: Run, names: Sequence[str]) -> Counter[str]:
+    """How many stages are left by name, and in how many `items`."""
+    finished, failures = run.finished(), run.failures()
+    left: Counter[str] = Counter({"items": 0})
+    for item in run.items():
+        todo = [name for name in names if name not in finished.get(item, {}) and not failures.get(item, {}).get(name)]
+        left.update(todo)
+        left["items"] += bool(todo)
+    return left

@@ -1,0 +1,169 @@
+"""`regen eval stance` and `regen eval conflictbench`: a judge from labelled lines to its figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_model import FakeModel
+from jsonschema import validate
+
+QUESTION = "What was the revenue?"
+
+
+def pair(number: int, text: str, stance: str, **more: Any) -> str:
+    claim = {"id": f"p{number}", "claim": "The revenue was $6.8M.", "question": QUESTION}
+    return json.dumps({**claim, "document": text, "stance": stance, **more})
+
+
+def item(number: int, conflict: bool, *texts: str, **more: Any) -> str:
+    claim = {"id": f"i{number}", "claim": "The revenue was $6.8M.", "question": QUESTION}
+    return json.dumps({**claim, "documents": [{"text": text} for text in texts], "conflict": conflict, **more})
+
+
+@pytest.fixture
+def pairs(tmp_path: Path, model: FakeModel) -> Path:
+    """Four pairs, which the model reads as support, contradiction, nothing, and support where people saw none."""
+    texts = [("The revenue was $6.8M.", "supports"), ("The revenue was $4.2M.", "contradicts")]
+    texts += [("Gulls breed here.", "irrelevant"), ("The revenue was $6.8M, they joked.", "irrelevant")]
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(pair(number, *text) for number, text in enumerate(texts, 1)))
+    return file
+
+
+@pytest.fixture
+def items(tmp_path: Path, model: FakeModel) -> Path:
+    """Two conflicts and two items without one, from two datasets; the last has a conflict that people did not see."""
+    both = ("The revenue was $6.8M.", "The revenue was $4.2M.")
+    lines = [item(1, True, *both, dataset="a"), item(2, True, *both, dataset="b")]
+    lines += [item(3, False, both[0], "Gulls breed here.", dataset="a"), item(4, False, *both, dataset="b")]
+    file = tmp_path / "items.jsonl"
+    file.write_text("\n".join(lines))
+    return file
+
+
+def test_stances_end_to_end(cli: Any, pairs: Path) -> None:
+    ended = cli("eval", "stance", "--data", str(pairs), "--run", "r", "--judge", "contrast", "--json")
+    assert ended.code == 0, ended.err
+    found = ended.json
+    assert (found["n"], found["accuracy"], found["unjudged"]) == (4, 0.75, 0)
+    # F1: supports 2·1/(1+2), contradicts 1, irrelevant 2·1/(2+1).
+    assert found["macro_f1"] == pytest.approx((2 / 3 + 1 + 2 / 3) / 3)
+    assert found["confusion"]["irrelevant"] == {"supports": 1, "contradicts": 0, "irrelevant": 1, "unjudged": 0}
+    assert (found["precision"], found["f1"]) == (None, None)
+    assert found["lm_calls"] == found["usage"]["calls"] > 0
+    assert found["pairs"] == 4 and found["pairs_per_second"] > 0
+    validate(found, cli("schema", "judge").json)
+    results = json.loads(Path("r/results.json").read_text())
+    validate(results, cli("schema", "judge-results").json)
+    (miss,) = results["misses"]
+    assert (miss["id"], miss["meant"], miss["found"]) == ("p4", "irrelevant", "supports")
+    assert miss["sides"][0]["quote"] == "The revenue was $6.8M, they joked."
+    assert "**p4**, supports where people said irrelevant" in Path("r/report.md").read_text()
+
+
+def test_two_judges_are_compared_item_by_item(cli: Any, pairs: Path, model: FakeModel) -> None:
+    command = ("eval", "stance", "--data", str(pairs), "--judge", "contrast", "--json")
+    assert cli(*command, "--run", "a").code == 0
+    model.answers = ["$4.2M", "$6.8M", "Gulls"]
+    model.broken, model.breaks = (500, {"error": {"message": "boom"}}), "joked"
+    assert cli(*command, "--run", "b").code == 4
+    shown = cli("runs", "diff", "a", "b").out
+    assert "judging: right in 3 of 3 in A and in 3 of 3 in B" in shown
+    assert "stance" in cli("runs", "list", ".").out
+    assert "joked" not in cli("runs", "show", "b").out and "Report: b/report.md" in cli("runs", "show", "b").out
+
+
+def test_conflicts_end_to_end_by_dataset(cli: Any, items: Path) -> None:
+    command = ("eval", "conflictbench", "--data", str(items), "--run", "r", "--judge", "contrast")
+    found = cli(*command, "--json").json
+    assert (found["n"], found["accuracy"]) == (4, 0.75)
+    assert (found["precision"], found["recall"]) == (pytest.approx(2 / 3), 1.0)
+    assert found["f1"]["value"] == pytest.approx(0.8)
+    assert {name: part["accuracy"]["value"] for name, part in found["datasets"].items()} == {"a": 1.0, "b": 0.5}
+    assert {one["label"]: one["recall"] for one in found["classes"]} == {"conflict": 1.0, "no conflict": 0.5}
+    # Gone on with, it asks nothing again, and shows a table.
+    shown = cli(*command)
+    assert shown.code == 0
+    assert "b: no conflict" in shown.out and "accuracy 75.0%" in shown.out
+
+
+def test_a_limit_ends_the_run_and_it_goes_on_later(cli: Any, pairs: Path, model: FakeModel) -> None:
+    command = ("eval", "stance", "--data", str(pairs), "--run", "r", "--judge", "contrast", "--json")
+    first = cli(*command, "--max-calls", "4")
+    assert (first.code, first.json["complete"]) == (5, False)
+    asked = len(model.prompts)
+    whole = cli(*command)
+    assert (whole.code, whole.json["n"], whole.json["lm_calls"]) == (0, 4, len(model.prompts))
+    assert asked == 4
+
+
+def test_what_a_judge_fails_on_is_counted_and_never_right(cli: Any, pairs: Path, model: FakeModel) -> None:
+    model.broken, model.breaks = (500, {"error": {"message": "boom"}}), "Gulls"
+    command = ("eval", "stance", "--data", str(pairs), "--run", "r", "--judge", "contrast", "--json")
+    ended = cli(*command)
+    assert (ended.code, ended.json["unjudged"], ended.json["accuracy"]) == (4, 1, 0.5)
+    assert "1 of 4 items could not be judged" in ended.err
+    assert "boom" in Path("r/report.md").read_text()
+    model.broken = None
+    again = cli(*command, "--retry-failed")
+    assert (again.code, again.json["accuracy"]) == (0, 0.75)
+
+
+def test_as_many_of_each_label_are_drawn_as_asked_for(cli: Any, pairs: Path) -> None:
+    found = cli("eval", "stance", "--data", str(pairs), "--judge", "contrast", "--each", "1", "--json").json
+    assert [one["n"] for one in found["classes"]] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "why"),
+    [
+        ("stance", "{", "line 2: not JSON"),
+        ("stance", "[]", "line 2: not an item"),
+        ("stance", '{"claim": "x"}', "line 2: 'document' is missing"),
+        ("stance", pair(2, "x", "agrees"), "line 2: stance"),
+        ("stance", pair(1, "x", "supports"), "line 2: the id 'p1' stands in line 1 as well"),
+        ("conflictbench", item(2, True), "line 2: documents"),
+        ("conflictbench", json.dumps({**json.loads(item(2, True, "x")), "conflict": 1}), "line 2: conflict"),
+        ("conflictbench", json.dumps({**json.loads(item(2, True, "x")), "documents": "x"}), "line 2: not an item"),
+    ],
+)
+def test_a_wrong_line_is_named(cli: Any, tmp_path: Path, model: FakeModel, command: str, text: str, why: str) -> None:
+    file = tmp_path / "data.jsonl"
+    first = pair(1, "x", "supports") if command == "stance" else item(1, True, "x")
+    file.write_text(f"{first}\n{text}\n")
+    ended = cli("eval", command, "--data", str(file), "--run", "r")
+    assert (ended.code, why in ended.err) == (2, True), ended.err
+    assert not Path("r").exists()
+
+
+def test_a_judge_that_asks_no_model_needs_none(
+    cli: Any, pairs: Path, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from regen.judges.nli import NLIJudge
+    from regen.types import Evidence, Judgement, Stance
+
+    class Judge(NLIJudge):
+        identity = "abc"
+
+        def __init__(self, _: str) -> None:
+            """Without a model."""
+
+        def judge(self, claims: Any, documents: Any, **_: Any) -> Judgement:
+            text = documents[0].text
+            stance = Stance.SUPPORTS if "6.8" in text else Stance.IRRELEVANT
+            one = Evidence(claim_id=claims[0].id, document_id=documents[0].id, stance=stance, quote=text)
+            return Judgement(evidence=[one])
+
+    monkeypatch.setattr("regen.judges.nli.NLIJudge", Judge)
+    monkeypatch.setenv("REGEN_MODEL", "openai/gpt-4.1-mini")
+    monkeypatch.delenv("REGEN_API_BASE")
+    ended = cli("eval", "stance", "--data", str(pairs), "--run", "r", "--judge", "nli:some/model", "--json")
+    assert ended.code == 0, ended.err
+    assert (ended.json["lm_calls"], ended.json["config"]["judge_files"], ended.json["config"]["model"]) == (
+        0,
+        "abc",
+        None,
+    )
