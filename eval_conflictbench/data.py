@@ -59,7 +59,7 @@ def _plain_pair(row: Row, number: int, _: Sequence[Row], __: int) -> list[Stance
 def _factcheck(row: Row, number: int, _: Sequence[Row], __: int) -> list[StancePair]:
     """Factcheck-GPT (Wang et al. 2024, yuxiaw/Factcheck-GPT): partial support is support."""
     stances = {"completely-support": "supports", "partially-support": "supports", "refute": "contradicts"}
-    stance = stances.get(row["stance"], row["stance"])
+    stance = stances.get(row["stance"]) or str(row["stance"])
     return [_pair(f"factcheck-{number}", row["claim"], row["evidence"], stance, "factcheck")]
 
 

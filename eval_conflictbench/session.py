@@ -23,6 +23,7 @@ from regen.fence import printable
 if TYPE_CHECKING:
     from eval_conflictbench.data import ConflictItem, StancePair
     from eval_conflictbench.results import JudgeResults
+    from regen.models.choice import Role
     from regen.settings import Settings
 
 
@@ -57,7 +58,8 @@ def evaluate(plan: Plan) -> None:
 
     settings, steps = plan.settings, Steps(quiet=plan.quiet)
     with_model = asks_model(settings.judge)
-    check(settings, *(["judge"] if with_model else []))
+    roles: list[Role] = ["judge"] if with_model else []
+    check(settings, *roles)
     if plan.batch and with_model:
         check_batches(settings)
     with steps.live():
