@@ -11,15 +11,14 @@ import dspy
 from regen import feedback as feedback_text
 from regen.adapter import PlainAdapter
 from regen.choosing import choose, joined
-from regen.citations import attribution, check_citations, name_sources, without_citations
+from regen.citations import check_citations, without_citations
+from regen.claims import ClaimKind, claim_predictor, find_claims
 from regen.conflict import Support, aggregate
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
-from regen.fence import fence_all, harmless, one_line
+from regen.fence import fence_all, one_line
 from regen.judges import Judge, make_judge
 from regen.models import gives_logprobs
 from regen.models.failures import expected, translate
-from regen.quotes import sentences
-from regen.readings import content, is_none, is_reported
 from regen.types import (
     Answer,
     Claim,
@@ -35,15 +34,10 @@ from regen.types import (
 )
 from regen.usage import metered
 from search.base import Search
-from signatures import AnswerQuestion, ChooseAnswer, ExtractClaims
+from signatures import AnswerQuestion, ChooseAnswer
 
 Step = Literal["searching", "answering", "finding claims", "checking", "answering again", "checking again"]
 OnStep = Callable[[Step, int, int], None]
-
-# Claims beyond these are not judged, and a warning says so.
-MAX_CLAIMS = 20
-# Texts cover another when they have all of its numbers and this part of its content words.
-_COVERED = 0.6
 
 
 class Regen(dspy.Module):
@@ -61,6 +55,7 @@ class Regen(dspy.Module):
         shuffle: Whether choices are shuffled where the model gives no log-probabilities; else shown as they are given.
         judge_lm: The model that takes claims apart and judges; the answering one where None.
         judge_samples: How often a judge that is named is asked; the majority counts.
+        claim_kind: What an answer is taken apart into (`regen.claims`).
         on_step: Called with the step, and what is done and in all of it, as the program goes along.
     """
 
@@ -77,6 +72,7 @@ class Regen(dspy.Module):
         shuffle: bool = True,
         judge_lm: Any = None,
         judge_samples: int = 1,
+        claim_kind: ClaimKind = "atomic",
         on_step: OnStep | None = None,
     ) -> None:
         super().__init__()
@@ -91,7 +87,8 @@ class Regen(dspy.Module):
         self.on_step = on_step
         self.answer = dspy.Predict(AnswerQuestion)
         self.choose = dspy.Predict(ChooseAnswer)
-        self.claims = dspy.Predict(ExtractClaims)
+        self.claim_kind: ClaimKind = claim_kind
+        self.claims = claim_predictor(claim_kind)
         if isinstance(judge, str):
             judge = make_judge(default_judge(judge_lm) if judge == "auto" else judge, samples=judge_samples)
         self.judge = judge
@@ -251,36 +248,6 @@ def keep_better(
     return Decision(kept="regenerated", reason=f"no more documents contradict it, and it knows of them ({scores})")
 
 
-def find_claims(predictor: Any, response: str, question: str | None, warnings: list[str]) -> list[Claim]:
-    """The claims of a response, at most `MAX_CLAIMS`, without repeats; a warning says what was left out.
-
-    A weak model forgets some, and who said them. So a sentence that says who says something is one claim as it stands,
-    and so is one with a number or a citation that the claims together don't cover.
-    """
-    named = name_sources(harmless(response))
-    texts = list(predictor(question=question, response=without_citations(named)).claims)
-    for sentence in sentences(named):
-        bare = without_citations(sentence)
-        if attribution(bare)[0] or is_reported(bare):
-            texts = [text for text in texts if not _covers([bare], text)]
-        factual = attribution(bare)[0] or bare != sentence or any(character.isdigit() for character in bare)
-        if factual and not _covers(texts, bare):
-            texts.append(bare)
-    if not texts:
-        # A weak model may find none at all; what only says that there is no answer stays none.
-        texts = [bare for sentence in sentences(named) if not is_none(bare := without_citations(sentence))]
-    texts = list(dict.fromkeys(texts))
-    if len(texts) > MAX_CLAIMS:
-        warnings.append(f"The response makes {len(texts)} claims; the first {MAX_CLAIMS} were judged.")
-    return [Claim(id=f"c{number}", text=text) for number, text in enumerate(texts[:MAX_CLAIMS], 1)]
-
-
-def _covers(texts: Sequence[str], other: str) -> bool:
-    words, said = content(other), frozenset[str]().union(*map(content, texts))
-    numbers = {word for word in words if word[0].isdigit()}
-    return numbers <= said and len(words & said) >= _COVERED * len(words)
-
-
 class _Writing:
     """A question answered in free text."""
 
@@ -306,7 +273,9 @@ class _Writing:
 
         def judge() -> Judgement:
             program.step("finding claims")
-            claims.extend(find_claims(program.claims, answer.text, self.question, self.warnings))
+            claims.extend(
+                find_claims(program.claims, answer.text, self.question, self.warnings, kind=program.claim_kind)
+            )
             program.step(step)
             return program.judge.judge(
                 claims,

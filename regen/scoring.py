@@ -8,12 +8,12 @@ from typing import Any
 import dspy
 
 from regen.adapter import PlainAdapter
+from regen.claims import ClaimKind, claim_predictor, find_claims
 from regen.conflict import Support, aggregate
 from regen.errors import InputError
 from regen.judges import Judge, make_judge
-from regen.program import check_ids, default_judge, find_claims
+from regen.program import check_ids, default_judge
 from regen.types import ConflictReport, Document
-from signatures import ExtractClaims
 
 
 class Scorer(dspy.Module):
@@ -24,11 +24,13 @@ class Scorer(dspy.Module):
         judge: str | Judge = "auto",
         *,
         judge_samples: int = 1,
+        claim_kind: ClaimKind = "atomic",
         support: Support = "partial",
         check_quotes: bool = True,
     ) -> None:
         super().__init__()
-        self.claims = dspy.Predict(ExtractClaims)
+        self.claim_kind: ClaimKind = claim_kind
+        self.claims = claim_predictor(claim_kind)
         if isinstance(judge, str):
             judge = make_judge(default_judge() if judge == "auto" else judge, samples=judge_samples)
         self.judge = judge
@@ -51,7 +53,7 @@ class Scorer(dspy.Module):
         check_ids(found)
         warnings: list[str] = []
         with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
-            claims = find_claims(self.claims, response, question, warnings)
+            claims = find_claims(self.claims, response, question, warnings, kind=self.claim_kind)
             judgement = self.judge.judge(claims, found, question=question, progress=progress)
         report = aggregate(claims, found, judgement, support=self.support, check_quotes=self.check_quotes)
         return dspy.Prediction(report=report.model_copy(update={"warnings": [*warnings, *report.warnings]}))
@@ -64,6 +66,7 @@ def score(
     *,
     judge: str | Judge = "auto",
     judge_samples: int = 1,
+    claim_kind: ClaimKind = "atomic",
     support: Support = "partial",
     check_quotes: bool = True,
 ) -> ConflictReport:
@@ -75,6 +78,7 @@ def score(
         question: What the response answers; judges that read do better with it.
         judge: As in `regen.Regen`.
         judge_samples: As in `regen.Regen`.
+        claim_kind: As in `regen.Regen`.
         support: "partial" or "strict".
         check_quotes: As in `regen.Regen`.
 
@@ -85,7 +89,9 @@ def score(
         InputError: an empty response, no documents, or two of one id.
         ConfigurationError: no such judge.
     """
-    scorer = Scorer(judge, judge_samples=judge_samples, support=support, check_quotes=check_quotes)
+    scorer = Scorer(
+        judge, judge_samples=judge_samples, claim_kind=claim_kind, support=support, check_quotes=check_quotes
+    )
     report: ConflictReport = scorer(response=response, documents=documents, question=question).report
     return report
 

@@ -64,6 +64,9 @@ class Settings(LayeredSettings):
     judge: str = Field(
         default="auto", description="Judge: auto, lm, contrast, ensemble, nli:MODEL, or one that a package registers."
     )
+    claims: Literal["atomic", "salient", "merged", "whole"] = Field(
+        default="atomic", description="What an answer is taken apart into: every fact, the few that matter, or larger."
+    )
     judge_samples: int = Field(default=1, ge=1, le=20, description="How often the judge is asked; the majority counts.")
     docs: Path | None = Field(default=None, description="Folder of documents to search.")
     search: str | None = Field(

@@ -2,7 +2,7 @@
 
 from signatures.answer import AnswerQuestion, ChooseAnswer, ChooseCarefully, ChooseUnaided
 from signatures.asking import AskAbout
-from signatures.claims import ExtractClaims
+from signatures.claims import ExtractClaims, ExtractMergedClaims, ExtractSalientClaims
 from signatures.reading import ReadDocument
 from signatures.stance import DocumentVerdict, JudgeDocument, JudgeDocuments, Verdict
 
@@ -14,6 +14,8 @@ __all__ = [
     "ChooseUnaided",
     "DocumentVerdict",
     "ExtractClaims",
+    "ExtractMergedClaims",
+    "ExtractSalientClaims",
     "JudgeDocument",
     "JudgeDocuments",
     "ReadDocument",

@@ -15,8 +15,9 @@ import pytest
 from scripted import CACHED_TOKENS, COMPLETION_TOKENS, PROMPT_TOKENS, system_text, user_text
 
 from regen import Regen, result_of
+from regen.claims import MAX_CLAIMS, claim_predictor, find_claims
 from regen.errors import ConfigurationError, InputError, ProviderError
-from regen.program import MAX_CLAIMS, find_claims, keep_better
+from regen.program import keep_better
 from regen.types import Claim, ConflictReport, Document, Evidence, Stance, Unjudged
 from search.base import SearchResults
 
@@ -653,3 +654,31 @@ def test_where_the_model_finds_no_claim_each_sentence_that_says_something_is_one
 
     found = find_claims(Nothing(), "It is a myth that gulls swim. The document does not say more.", None, [])
     assert [claim.text for claim in found] == ["It is a myth that gulls swim."]
+
+
+def test_fewer_claims_are_not_completed() -> None:
+    def extract(**_: Any) -> Any:
+        return dspy.Prediction(claims=["It is open."])
+
+    response = "It is open. The fee is 12 euros."
+    assert [claim.text for claim in find_claims(extract, response, None, [], kind="salient")] == ["It is open."]
+    assert [claim.text for claim in find_claims(extract, response, None, [], kind="merged")] == ["It is open."]
+
+
+def test_a_whole_response_is_one_claim_without_a_call() -> None:
+    found = find_claims(None, "It is open [1]. The fee is 12 euros [2].", None, [], kind="whole")
+    assert [claim.text for claim in found] == ["It is open. The fee is 12 euros."]
+    assert find_claims(None, "The document does not say.", None, [], kind="whole") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("atomic", "List the factual claims that"),
+        ("salient", "stands or falls"),
+        ("merged", "joined into one claim"),
+    ],
+)
+def test_each_kind_of_claim_has_its_own_prompt(kind: Any, words: str) -> None:
+    assert words in claim_predictor(kind).signature.instructions
+    assert words in Regen(judge="lm", claim_kind=kind).claims.signature.instructions

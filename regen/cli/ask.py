@@ -36,6 +36,7 @@ def ask(
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
+    claims: options.Claims = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
     site: options.Site = None,
@@ -80,6 +81,7 @@ def ask(
         "judge_model": judge_model,
         "judge": judge,
         "judge_samples": judge_samples,
+        "claims": claims,
     }
     flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
     flags |= options.search_flags(
@@ -147,6 +149,7 @@ class Agent:
             seed=settings.seed,
             judge_lm=make_model(settings, "judge", steps) if settings.judge_model else None,
             judge_samples=settings.judge_samples,
+            claim_kind=settings.claims,
             on_step=steps,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -39,6 +39,14 @@ JudgeName = Annotated[
         metavar="NAME",
         help="How answers are checked: lm (or lm:pair, lm:all), contrast, ensemble (or ensemble:lm=2,contrast), "
         "nli:MODEL; auto: the better one for the model.",
+    ),
+]
+Claims = Annotated[
+    Literal["atomic", "salient", "merged", "whole"] | None,
+    typer.Option(
+        "--claims",
+        help="What an answer is taken apart into: atomic (every fact), salient (the few that matter), merged (related "
+        "statements joined), whole (one claim).",
     ),
 ]
 JudgeSamples = Annotated[

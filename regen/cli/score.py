@@ -38,6 +38,7 @@ def score(
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
+    claims: options.Claims = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
     json: options.Json = False,
@@ -60,7 +61,7 @@ def score(
     if response is not None and (out is not None or skip_bad_lines):
         raise InputError("--out and --skip-bad-lines go with a JSONL file.")
     flags = {"k": k, "model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}
-    flags |= {"judge_samples": judge_samples}
+    flags |= {"judge_samples": judge_samples, "claims": claims}
     flags |= options.search_flags(docs, search, recorded=recorded)
     settings = load({**flags, "support": "strict" if strict else None, "seed": seed})
     check(settings, "judge")
@@ -125,6 +126,7 @@ class _Scoring:
         return Scorer(
             settings.judge,
             judge_samples=settings.judge_samples,
+            claim_kind=settings.claims,
             support=settings.support,
             check_quotes=settings.check_quotes,
         )

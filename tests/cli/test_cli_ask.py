@@ -385,3 +385,11 @@ def _pdf(pages: list[str]) -> bytes:
             f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
         ).encode()
     )
+
+
+def test_a_whole_answer_is_one_claim_and_takes_no_call_to_find(cli: Any, model: FakeModel) -> None:
+    ended = cli("ask", QUESTION, "--claims", "whole", "--json")
+    assert [claim["text"] for claim in ended.json["initial_claims"]] == ["Revenue in 2025 was $4.2M."]
+    assert not any(prompt.startswith("List the factual claims") for prompt in model.prompts)
+    assert cli("ask", QUESTION, "--claims", "salient").code == 0
+    assert any("stands or falls" in prompt for prompt in model.prompts)
