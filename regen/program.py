@@ -90,10 +90,9 @@ class Regen(dspy.Module):
         self.claim_kind: ClaimKind = claim_kind
         self.claims = claim_predictor(claim_kind)
         if isinstance(judge, str):
-            judge = make_judge(default_judge(judge_lm) if judge == "auto" else judge, samples=judge_samples)
+            name = default_judge(judge_lm) if judge == "auto" else judge
+            judge = make_judge(name, samples=judge_samples, seed=seed)
         self.judge = judge
-        if hasattr(self.judge, "seed"):
-            self.judge.seed = seed
 
     def forward(
         self,
