@@ -182,9 +182,9 @@ def load(path: Path, format: str, readers: Mapping[str, Reader[Out]], *, seed: i
             raise InputError(f"{path}, line {number}: {error} is missing or unknown.") from None
         except ValidationError as error:
             first = error.errors()[0]
-            place = "".join(f"{part}: " for part in (".".join(map(str, first["loc"])),) if part)
+            where = ".".join(map(str, first["loc"]))
             why = first["msg"].removeprefix("Value error, ")
-            raise InputError(f"{path}, line {number}: {place}{why}.") from None
+            raise InputError(f"{path}, line {number}: {where + ': ' if where else ''}{why}.") from None
         except (TypeError, ValueError, AttributeError, IndexError):
             raise InputError(f"{path}, line {number}: not an item of the format {format!r}.") from None
         for item in items:
