@@ -426,6 +426,33 @@ def test_an_answer_with_a_number_that_its_document_lacks_is_no_answer_to_choose(
     assert not any("14 euros" in option for prompt in lm.engine.prompts() for option in shown(prompt).values())
 
 
+def test_where_somebody_is_asked_for_a_role_is_no_rival_of_a_name(scripted_lm: MakeLM) -> None:
+    documents = [
+        Document(id="name", text="The support team is led by Priya Raman."),
+        Document(id="role", text="The support lead, a role of the support team, changes every week."),
+    ]
+    read = {documents[0].text: "Priya Raman", documents[1].text: "The support lead"}
+
+    def script(_: str, user: str, __: Any) -> Any:
+        answer = next(said for text, said in read.items() if text in user)
+        letters = {text: letter for letter, text in shown(user).items()}
+        if not letters:
+            return answer
+        chosen = letters.get(answer, "N")
+        return chosen, {letter: -0.05 if letter == chosen else -6.0 for letter in letters.values()}
+
+    claim = [Claim(id="c1", text="Priya Raman leads the support team.")]
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, claim, documents, question="Who leads the support team?")
+    assert of(found, "c1") == {"name": "supports", "role": "irrelevant"}
+    assert found.answers == {"name": "Priya Raman"}
+    # Where nobody is named, roles are answers like any other.
+    del read[documents[0].text]
+    assert judge(ContrastJudge(), lm, claim, documents[1:], question="Who leads the support team?").answers == {
+        "role": "The support lead"
+    }
+
+
 def test_every_stance_that_counts_quotes_a_sentence_of_its_document(scripted_lm: MakeLM) -> None:
     found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), CLAIMS[:1], question=QUESTION)
     assert {item.document_id: item.quote for item in found.evidence} == {
