@@ -84,7 +84,8 @@ def load(path: Path, format: str = "plain") -> tuple[list[ChoiceItem], int]:
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
-            said = f"{place}: {first['msg']}" if place else first["msg"].removeprefix("Value error, ")
+            why = first["msg"].removeprefix("Value error, ")
+            said = f"{place}: {why}" if place else why
             raise InputError(f"{path}, line {number}: {said}.") from None
         except (ValueError, RecursionError):
             raise InputError(f"{path}, line {number}: not JSON.") from None

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from regen.batch import read_lines
 from regen.errors import InputError
-from regen.types import Document, Record, Stance
+from regen.types import Document, Record, Stance, Text
 
 Row = Mapping[str, Any]
 
@@ -25,7 +25,7 @@ class StancePair(Record):
     """A claim, a document, and the stance that people saw in it."""
 
     id: str = Field(min_length=1)
-    claim: str = Field(min_length=1)
+    claim: Text
     document: Document
     stance: Stance
     question: str | None = None
@@ -36,7 +36,7 @@ class ConflictItem(Record):
     """A claim, its documents, and whether some of them support it and others contradict it."""
 
     id: str = Field(min_length=1)
-    claim: str = Field(min_length=1)
+    claim: Text
     documents: list[Document] = Field(min_length=1)
     conflict: bool
     question: str | None = None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from eval_conflictbench.metrics import UNJUDGED, Interval
 from eval_conflictbench.results import JudgeResults
+from regen.fence import one_line
 from regen.reporting import percent, plain, put, templates
 from regen.runs import Run
 
@@ -18,7 +19,7 @@ def write(run: Run, results: JudgeResults) -> Path:
     """Writes the two files into the run's folder, and gives the path of the one to read."""
     put(run.folder / "results.json", results.model_dump_json(indent=2) + "\n")
     environment = templates(_TEMPLATES, html=False)
-    environment.filters["figure"] = figure
+    environment.filters |= {"figure": figure, "short": lambda text: one_line(text, 120)}
     text = environment.get_template("report.md.j2").render(
         results=results,
         labels=[*results.confusion, UNJUDGED],

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from eval_conflictbench.metrics import ClassScores, Scores, scores
+from eval_conflictbench.metrics import UNJUDGED, ClassScores, Scores, scores
 from eval_conflictbench.runner import CONFLICT, JUDGING, found, labels_of, meant, sides
 from regen.output import Failure
 from regen.runs import Run
@@ -48,7 +48,9 @@ class JudgeFigures(Record):
     n: int = Field(description="Items that were judged, or that the judge failed on.")
     of: int = Field(description="Items of the run.")
     unjudged: int = Field(description="Items that the judge failed on: never right.")
-    partly_judged: int = Field(description="Items that it judged without some of their documents.")
+    partly_judged: int = Field(
+        description="Items in which it found a conflict, though some of their documents could not be judged."
+    )
     accuracy: float | None
     macro_f1: float | None = Field(description="Mean F1 of the labels that some item has.")
     precision: float | None = Field(description="Of the label `conflict`; null for single stances.")
@@ -94,13 +96,13 @@ def results(run: Run, *, complete: bool, stopped: str | None, notes: Sequence[st
         if done is None and failed is None:
             continue
         report = ConflictReport.model_validate(done.data["report"]) if done else ConflictReport()
-        outcome = meant(data), found(data, report)
+        outcome = meant(data), found(data, report) if done else UNJUDGED
         outcomes.append(outcome)
         datasets.setdefault(data["dataset"], []).append(outcome)
         pairs, seconds = pairs + len(report.evidence), seconds + (done.usage.seconds if done else 0.0)
-        in_part = bool(report.unjudged and report.evidence)
+        in_part = bool(report.unjudged)
         partly += in_part
-        warnings.update(set(report.warnings))
+        warnings.update({*report.warnings, *([failed.message] if failed else [])})
         causes = [failed.message] if failed else [f"{one.document_id}: {one.cause}" for one in report.unjudged]
         if outcome[0] != outcome[1] or in_part:
             misses.append(_miss(name, data, outcome, report, causes))

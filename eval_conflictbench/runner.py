@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eval_conflictbench.data import ConflictItem, StancePair
-from eval_conflictbench.metrics import UNJUDGED
 from regen.conflict import Support, aggregate
+from regen.errors import ConfigurationError, ProviderError
 from regen.journal import Ledger
 from regen.judges import Judge
 from regen.runner import Stage
@@ -30,10 +30,13 @@ def stage(make_judge: Callable[[], Judge], *, support: Support, check_quotes: bo
         claims, documents = [Claim(id=_CLAIM, text=str(data["claim"]))], documents_of(data)
         judgement = make_judge().judge(claims, documents, question=data["question"])
         report = aggregate(claims, documents, judgement, support=support, check_quotes=check_quotes)
-        said = found(data, report)
-        # As an evaluation of answers keeps them, so that `regen runs diff` compares two judges as well.
-        chosen = {} if said == UNJUDGED else {"choice": labels_of(data).index(said)}
-        return {"report": report.model_dump(mode="json"), **chosen}
+        if report.unjudged and not report.in_conflict:
+            # What was not judged may be the other side.
+            first = report.unjudged[0]
+            kind = ConfigurationError if first.exit_code == ConfigurationError.exit_code else ProviderError
+            raise kind(f"{first.cause}.")
+        # As an evaluation of answers keeps it, so that `regen runs diff` compares two judges as well.
+        return {"report": report.model_dump(mode="json"), "choice": labels_of(data).index(found(data, report))}
 
     return Stage(JUDGING, work)
 
@@ -61,9 +64,7 @@ def meant(data: Mapping[str, Any]) -> str:
 
 
 def found(data: Mapping[str, Any], report: ConflictReport) -> str:
-    """What a judge said of an item; `UNJUDGED` where it failed. A conflict needs one document on each side."""
-    if not report.evidence:
-        return UNJUDGED
+    """What a judge said of an item. A conflict needs one document on each side."""
     if "stance" in data:
         return report.evidence[0].stance.value
     return CONFLICT if report.in_conflict else NONE

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from regen.settings import Settings
 
 
+# Warnings that are shown; the report has them all.
+_WARNINGS = 5
+
+
 @dataclass(frozen=True)
 class Plan:
     """What is to be judged, and how. `data` says which items they are, for the run's configuration."""
@@ -144,11 +148,10 @@ def _end(plan: Plan, results: JudgeResults, folder: Path) -> None:
         error = LimitError(results.stopped or "The run stopped.")
         complain(error)
         raise typer.Exit(error.exit_code)
+    for warning, count in list(results.warnings.items())[:_WARNINGS]:
+        complain(f"{warning} ({count} of {results.n} items)")
     if results.unjudged:
         complain(f"{results.unjudged} of {results.of} items could not be judged. --retry-failed has them done again.")
-    if results.partly_judged:
-        complain(f"{results.partly_judged} of {results.of} items were judged without some of their documents.")
-    if results.unjudged or results.partly_judged:
         raise typer.Exit(ProviderError.exit_code)
 
 

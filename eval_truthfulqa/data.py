@@ -139,10 +139,10 @@ def select(
     Raises:
         InputError: a question, category or type that no item has, or nothing is left.
     """
-    if questions:
-        items = _named(questions, items)
     wanted = _known("category", categories, [item.category for item in items])
     kinds = _known("type", types, [item.type for item in items])
+    if questions:
+        items = _named(questions, items)
     kept = [item for item in items if (not wanted or item.category in wanted) and (not kinds or item.type in kinds)]
     if sample is not None and sample < len(kept):
         drawn: set[str] = set()
@@ -237,13 +237,13 @@ def _unreachable(url: str, why: str) -> ProviderError:
 
 def _named(questions: Sequence[str], items: Sequence[Item]) -> list[Item]:
     """The items that are meant, in their own order."""
-    names = {_key(name): item.id for item in items for name in (item.id, item.question)}
+    names = {_key(name): item for item in items for name in (item.id, item.question)}
     for question in questions:
         if _key(question) not in names:
             near = get_close_matches(_key(question), names, 1)
-            meant = f": is {near[0]!r} meant?" if near else "."
-            raise InputError(f"TruthfulQA has no question {one_line(question, 120)!r}{meant}")
-    wanted = {names[_key(question)] for question in questions}
+            meant = f": is {names[near[0]].question!r} meant?" if near else "."
+            raise InputError(f"TruthfulQA has no question {one_line(question, 120)!r}, which --questions names{meant}")
+    wanted = {names[_key(question)].id for question in questions}
     return [item for item in items if item.id in wanted]
 
 

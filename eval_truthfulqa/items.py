@@ -6,16 +6,16 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from regen.types import Document, Record
+from regen.types import Document, Record, Text
 
 
 class ChoiceItem(Record):
     """One question with choices."""
 
     id: str = Field(min_length=1)
-    question: str = Field(min_length=1)
-    choices: list[str] = Field(min_length=2, max_length=25)
-    answer: int = Field(ge=0, description="Index of the right choice.")
+    question: Text
+    choices: list[Text] = Field(min_length=2, max_length=25)
+    answer: int = Field(ge=0, strict=True, description="Index of the right choice.")
     documents: list[Document] | None = Field(default=None, description="None where they are to be searched for.")
     category: str = ""
     type: str = ""

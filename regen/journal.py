@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import dspy
 from dspy._vendor.lm15.serde import request_to_dict, response_from_dict, response_to_dict
+from dspy.lm15 import RateLimitError
 
 from regen.errors import ConfigurationError
+from regen.models.engine import OpenAIEngine
 from regen.models.limiter import Limiter
 from regen.models.pace import calling_off
 from regen.runs import Call, KeptReply, Run
@@ -311,7 +313,13 @@ class _Engine:
 
 def _complete(lm: Any, request: Any) -> Any:
     if not isinstance(lm.engine, str):
-        return lm.engine.complete(request)
+        try:
+            return lm.engine.complete(request)
+        except RateLimitError as error:
+            if isinstance(lm.engine, OpenAIEngine):
+                # Its pace waits as long, where the call can be called off; DSPy would sleep through a Ctrl-C.
+                error.retry_after = 0.0
+            raise
     # The call is counted where it began, not here as well.
     with dspy.context(usage_tracker=None, disable_history=True):
         return lm(request)

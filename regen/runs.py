@@ -387,7 +387,9 @@ class Run:
         with self._transaction() as db:
             db.execute(_BATCHES)
         record = {"name": name, "began": self._value("began"), "config": config}
-        (self.folder / "config.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        written, file = json.dumps(record, indent=2, ensure_ascii=False) + "\n", self.folder / "config.json"
+        if not file.is_file() or file.read_text("utf-8", errors="replace") != written:
+            file.write_text(written, "utf-8")
 
     def _value(self, key: str) -> Any:
         rows = self._all("SELECT value FROM run WHERE key = ?", (key,))

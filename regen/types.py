@@ -7,9 +7,19 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is blank")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_not_blank)]
+"""A text that says something."""
 
 
 class Record(BaseModel):

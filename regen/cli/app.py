@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -73,6 +74,8 @@ def run(arguments: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         # Whatever the terminal's own encoding is: nothing that a document holds may fail to be printed.
         getattr(stream, "reconfigure", lambda **_: None)(encoding="utf-8", errors="replace")
+    # What comes of a reply that was cut is told by what was asked for it.
+    logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
     try:
         _load_keys(Path(".env"))
         for point in entry_points(group="regen.commands"):

@@ -106,8 +106,10 @@ def ask(
     else:
         result = agent().ask(question, choice)
         _show(result, json=json, quiet=quiet)
-        if code := _code(result):
-            raise typer.Exit(code)
+        if error := _not_judged(result):
+            if json or quiet:
+                complain(f"The answer could not be checked: {error}")
+            raise typer.Exit(error.exit_code)
 
 
 class Agent:
@@ -166,12 +168,11 @@ def _show(result: Result, *, json: bool = False, quiet: bool = False) -> None:
         render.result(result, console())
 
 
-def _code(result: Result) -> int:
-    """The exit code of an answer: that of the judge's failure, where no document could be judged."""
+def _not_judged(result: Result) -> RegenError | None:
+    """The judge's failure, where no document could be judged."""
     from regen.program import not_judged
 
-    error = not_judged(result)
-    return error.exit_code if error else 0
+    return not_judged(result)
 
 
 def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices: list[str] | None) -> None:
@@ -190,11 +191,10 @@ def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices
             complain(f"{out} holds the answers to all questions of {file}.")
             return
         agent = make_agent()
-        from regen.program import not_judged
 
         def one(question: str) -> tuple[AskOutput, RegenError | None]:
             result = agent.ask(question, choices)
-            return ask_output(result), not_judged(result)
+            return ask_output(result), _not_judged(result)
 
         code = batch.run(questions, one, lines, key="question", begin=agent.steps.item, complain=complain)
     if code:

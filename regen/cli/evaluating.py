@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regen.cli.terminal import complain
-from regen.errors import InputError, RegenError
+from regen.errors import ConfigurationError, InputError, RegenError
 
 if TYPE_CHECKING:
     from regen.journal import Journal
@@ -49,6 +49,7 @@ def go_through(
     total = run.counts()[0]
     board = RunBoard(total, total - left.pop("items"), left, journal.calls.spent, quiet=quiet)
     stopped: str | None = None
+    mend = False
     with run.session() as end:
         try:
             with board.live():
@@ -59,14 +60,16 @@ def go_through(
             raise
         except (RegenError, OSError) as error:
             stopped = str(error)
+            mend = getattr(error, "exit_code", None) == ConfigurationError.exit_code
             raise
         finally:
             done = complete(run, stages)
             asked = write(done, stopped)
             if not done:
                 end(stopped or "It stopped.")
+                first = "Once that is mended, give" if mend else "Give"
                 complain(
-                    f"{asked} of {total} items were asked; what was paid for is kept in {run.folder}. Give the same "
+                    f"{asked} of {total} items were asked; what was paid for is kept in {run.folder}. {first} the same "
                     f"command with --run {run.folder} to go on."
                 )
                 if run.batches():

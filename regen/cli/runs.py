@@ -108,6 +108,8 @@ def diff_runs(
     from regen.runs import Run, compared, differences
 
     one, other = Run.read(a), Run.read(b)
+    if one.name != other.name:
+        raise InputError(f"{a} is a run of {one.name}, and {b} one of {other.name}: name two of one evaluation.")
     changed = differences(one.config, other.config, most=None)
     stages = compared(one, other)
     if json:

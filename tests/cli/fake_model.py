@@ -18,7 +18,7 @@ class FakeModel:
     A document is read as giving the first of `answers` that stands in it. `broken`, where it is set, is sent in place
     of every reply: a status and a body; where `breaks` is set, only to prompts with that text in them. `delay` is in
     seconds; `slow` holds up only prompts with that text in them. `keys` are those
-    that it was given.
+    that it was given. `headers` go with every reply.
     """
 
     def __init__(self) -> None:
@@ -27,6 +27,7 @@ class FakeModel:
         self.answers = ["$4.2M", "$6.8M"]
         self.broken: tuple[int, Any] | None = None
         self.breaks = ""
+        self.headers: dict[str, str] = {}
         self.delay = 0.0
         self.slow = ""
         self.prompts: list[str] = []
@@ -53,6 +54,8 @@ class FakeModel:
                     self.send_response(status)
                     self.send_header("Content-Type", "text/html" if isinstance(body, str) else "application/json")
                     self.send_header("Content-Length", str(len(raw)))
+                    for name, value in fake.headers.items():
+                        self.send_header(name, value)
                     self.end_headers()
                     self.wfile.write(raw)
                 except ConnectionError:

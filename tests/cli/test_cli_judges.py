@@ -125,6 +125,7 @@ def test_as_many_of_each_label_are_drawn_as_asked_for(cli: Any, pairs: Path) -> 
         ("stance", "[]", "line 2: not an item"),
         ("stance", '{"claim": "x"}', "line 2: 'document' is missing"),
         ("stance", pair(2, "x", "agrees"), "line 2: stance"),
+        ("stance", pair(2, "x", "supports", claim="  "), "line 2: claim: it is blank"),
         ("stance", pair(1, "x", "supports"), "line 2: the id 'p1' stands in line 1 as well"),
         ("conflictbench", item(2, True), "line 2: documents"),
         ("conflictbench", json.dumps({**json.loads(item(2, True, "x")), "conflict": 1}), "line 2: conflict"),
@@ -194,14 +195,19 @@ def test_the_figures_of_a_run_gone_on_with_are_those_of_one_that_was_not(
     assert parts["pairs_per_second"] is None
 
 
-def test_an_item_that_is_judged_in_part_is_told(cli: Any, items: Path, model: FakeModel) -> None:
+def test_where_the_other_side_may_be_in_what_was_not_judged_the_item_is_not_judged(
+    cli: Any, items: Path, model: FakeModel
+) -> None:
+    both = ("The revenue was $6.8M.", "The revenue was $4.2M.")
+    items.write_text(f"{items.read_text()}\n{item(5, True, *both, 'Gulls breed here.', dataset='a')}")
     model.broken, model.breaks = (500, {"error": {"message": "boom"}}), "Gulls"
     ended = cli("eval", "conflictbench", "--data", str(items), "--run", "r", "--judge", "contrast", "--json")
-    assert (ended.code, ended.json["unjudged"], ended.json["partly_judged"]) == (4, 0, 1)
-    assert "1 of 4 items were judged without some of their documents" in ended.err
+    assert (ended.code, ended.json["unjudged"], ended.json["partly_judged"]) == (4, 1, 1)
+    assert "boom" in ended.err and "1 of 5 items could not be judged" in ended.err
     assert any("boom" in warning for warning in ended.json["warnings"])
     report = Path("r/report.md").read_text()
-    assert "**i3**, no conflict, judged in part" in report and "boom" in report
+    assert "**i3**, unjudged where people said no conflict" in report
+    assert "**i5**, conflict, judged in part" in report and "boom" in report
 
 
 def test_what_documents_say_is_no_markup_in_the_report(cli: Any, tmp_path: Path, model: FakeModel) -> None:
@@ -225,3 +231,10 @@ def test_batches_and_samples_are_refused_for_a_judge_without_a_model(
     assert "asks no model: leave --batch out" in cli(*command, "--batch").err
     ended = cli(*command, "--judge-samples", "3")
     assert (ended.code, "says the same each time: leave --judge-samples out" in ended.err) == (3, True)
+
+
+def test_runs_of_two_evaluations_are_not_compared(cli: Any, pairs: Path, items: Path) -> None:
+    assert cli("eval", "stance", "--data", str(pairs), "--judge", "contrast", "--run", "a").code == 0
+    assert cli("eval", "conflictbench", "--data", str(items), "--judge", "contrast", "--run", "b").code == 0
+    ended = cli("runs", "diff", "a", "b")
+    assert (ended.code, "a is a run of stance, and b one of conflictbench" in ended.err) == (2, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -110,3 +111,30 @@ def test_a_reply_that_came_at_the_second_try_is_not_paid_for_again(
         with dspy.context(lm=again.lm(lm)), again.stage("a", "one"):
             assert dspy.settings.lm("Well?") == ["Said."]
     assert len(lm.engine.requests) == 2
+
+
+def test_a_call_that_waits_after_a_refusal_is_called_off_at_once(tmp_path: Path) -> None:
+    from fake_model import FakeModel
+
+    from regen.models import choose, make_lm
+    from regen.settings import load
+
+    fake = FakeModel()
+    fake.broken, fake.headers = (429, {"error": {"message": "Slow down."}}), {"Retry-After": "60"}
+    given = load({"model": "llamacpp/fake", "api_base": fake.url, "retries": 3})
+    with Run.begin(tmp_path / "run", "test", {}, [("a", {})]) as run, ThreadPoolExecutor(1) as pool:
+        journal = Journal(Calls(run))
+        lm = journal.lm(make_lm(choose(given), given))
+
+        def ask() -> None:
+            with journal.stage("a", "one"):
+                lm("What was the revenue?")
+
+        waiting = pool.submit(ask)
+        while not fake.prompts:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        journal.calls.stop("Enough.")
+        with pytest.raises(Stopped):
+            waiting.result(timeout=5)
+    fake.close()

@@ -139,8 +139,9 @@ def test_a_file_without_questions_is_told(tmp_path: Path, text: str, why: str) -
 
 def test_a_question_that_is_not_there_is_told_with_the_nearest(truthfulqa: Path) -> None:
     items = load(truthfulqa)
-    with pytest.raises(InputError, match=r"has no question .* meant\?"):
+    with pytest.raises(InputError, match=r"has no question .* meant\?") as caught:
         select(items, questions=[items[0].question[:-3]])
+    assert items[0].question in str(caught.value)
 
 
 def test_a_misspelt_category_is_told_what_may_be_meant(truthfulqa: Path) -> None:
