@@ -17,24 +17,30 @@ from regen.cli.evaluating import check_batches, check_waiting, go_through
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import LimitError, ProviderError
+from regen.errors import InputError, LimitError, ProviderError
 from regen.fence import printable
 
 if TYPE_CHECKING:
     from eval_conflictbench.data import ConflictItem, StancePair
     from eval_conflictbench.results import JudgeResults
+    from regen.compiled import Compiled
     from regen.models.choice import Role
     from regen.settings import Settings
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be judged, and how. `data` says which items they are, for the run's configuration."""
+    """What is to be judged, and how.
+
+    `data` says which items they are, for the run's configuration. `program` has the judge's prompts, where they are
+    compiled ones.
+    """
 
     name: str
     items: Sequence[ConflictItem | StancePair]
     settings: Settings
     data: dict[str, Any]
+    program: Compiled | None = None
     run: Path | None = None
     batch: bool = False
     max_calls: int | None = None
@@ -60,6 +66,8 @@ def evaluate(plan: Plan) -> None:
     with_model = asks_model(settings.judge)
     roles: list[Role] = ["judge"] if with_model else []
     check(settings, *roles)
+    if plan.program:
+        plan.program.check_unseen([item.claim, item.question] for item in plan.items)
     if plan.batch and with_model:
         check_batches(settings)
     with steps.live():
@@ -79,6 +87,10 @@ def evaluate(plan: Plan) -> None:
         with dspy.context(lm=lm) if lm else nullcontext():
             name = default_judge() if settings.judge == "auto" else settings.judge
             judge = make_judge(name, samples=settings.judge_samples)
+            if plan.program:
+                if not hasattr(judge, "named_predictors"):
+                    raise InputError(f"The judge {name} has no prompts, so that --program has nothing to give it.")
+                plan.program.apply(judge, "judge.")
     folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     items = [(item.id, kept(item)) for item in plan.items]
     written: list[JudgeResults] = []
@@ -122,6 +134,8 @@ def _config(plan: Plan, name: str, judge: Any, lm: Any) -> dict[str, Any]:
         "max_tokens": settings.max_tokens,
         "prompts": prompts_hash(judge) if hasattr(judge, "named_predictors") else None,
     }
+    if plan.program:
+        config["program"] = plan.program.sha256
     if files := getattr(judge, "identity", None):
         config["judge_files"] = files
     return config

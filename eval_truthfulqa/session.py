@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from eval_truthfulqa.results import Results
     from eval_truthfulqa.runner import Evaluation
     from regen.cluster import Cluster
+    from regen.compiled import Compiled
     from regen.journal import Journal
     from regen.models.choice import ModelChoice
     from regen.runner import Stage
@@ -53,7 +54,7 @@ class Plan:
 
     `data` says which items they are, for the run's configuration. `searches` is whether documents are to be found;
     `exclude` are the sites whose pages must not be among them, and `refused` tells other such addresses. `notes` go
-    into the report.
+    into the report. `program` has the prompts, where they are compiled ones.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Plan:
     searches: bool = False
     exclude: Sequence[str] = ()
     refused: Callable[[str], bool] | None = None
+    program: Compiled | None = None
     run: Path | None = None
     engine: Literal["threads", "ray"] = "threads"
     both_orders: bool = False
@@ -82,13 +84,16 @@ def evaluate(plan: Plan) -> None:
     """Goes through a run, or what is left of it, and shows its figures.
 
     Raises:
-        InputError: the run's folder belongs to another run, or one that waits for batches.
+        InputError: the run's folder belongs to another run, or one that waits for batches; or an item was in the
+            training of the compiled program.
         ConfigurationError: a model or a search cannot be had, or a model not in batches.
         ProviderError: the model failed ten items in a row, or a batch.
         KeyboardInterrupt: Ctrl-C, once what was paid for is kept and the report written.
         typer.Exit: with 4 where a provider failed items, with 5 where a limit ended the run.
     """
     check(plan.settings, "answer", "judge")
+    if plan.program:
+        plan.program.check_unseen([item.question] for item in plan.items)
     if plan.batch and plan.engine == "ray":
         raise InputError("--batch sends the calls from here, and leaves nothing to a Ray cluster: give one of the two.")
     if plan.batch:
@@ -155,6 +160,7 @@ def _check_model(settings: Settings) -> None:
 def _cluster(plan: Plan, ray: Any, run: Run, judge: str, prompts: str) -> Cluster:
     """Workers for the run, to be entered: each is given what makes its models and stages, and their keys."""
     from regen.cluster import Cluster
+    from regen.compiled import Compiled
     from regen.models import choose
 
     settings = plan.settings
@@ -203,7 +209,7 @@ def _evaluation(plan: Plan, judge: str, judge_lm: Any, search: Any = None) -> Ev
     settings = plan.settings
 
     def make_program() -> Regen:
-        return Regen(
+        program = Regen(
             None,
             judge,
             k=settings.k,
@@ -214,7 +220,9 @@ def _evaluation(plan: Plan, judge: str, judge_lm: Any, search: Any = None) -> Ev
             shuffle=False,
             judge_lm=judge_lm,
             judge_samples=settings.judge_samples,
+            claim_kind=settings.claims,
         )
+        return program if plan.program is None else plan.program.apply(program)
 
     return Evaluation(
         plan.asked,
@@ -334,6 +342,8 @@ def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict
         "max_tokens": settings.max_tokens,
         "prompts": prompts_hash(*programs),
     }
+    if plan.program:
+        config["program"] = plan.program.sha256
     if files := getattr(programs[0].judge, "identity", None):
         config["judge_files"] = files
     if search is not None:

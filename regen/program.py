@@ -89,8 +89,10 @@ class Regen(dspy.Module):
         self.choose = dspy.Predict(ChooseAnswer)
         self.claim_kind: ClaimKind = claim_kind
         self.claims = claim_predictor(claim_kind)
+        self.judge_name = type(judge).__name__
         if isinstance(judge, str):
-            judge = make_judge(default_judge(judge_lm) if judge == "auto" else judge, samples=judge_samples)
+            self.judge_name = default_judge(judge_lm) if judge == "auto" else judge
+            judge = make_judge(self.judge_name, samples=judge_samples)
         self.judge = judge
         if hasattr(self.judge, "seed"):
             self.judge.seed = seed
