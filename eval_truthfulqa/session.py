@@ -160,7 +160,6 @@ def _check_model(settings: Settings) -> None:
 def _cluster(plan: Plan, ray: Any, run: Run, judge: str, prompts: str) -> Cluster:
     """Workers for the run, to be entered: each is given what makes its models and stages, and their keys."""
     from regen.cluster import Cluster
-    from regen.compiled import Compiled
     from regen.models import choose
 
     settings = plan.settings

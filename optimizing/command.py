@@ -124,10 +124,12 @@ def optimize(
 
 
 def _budget(given: str) -> Budget | int:
+    sizes: tuple[Budget, ...] = ("light", "medium", "heavy")
     if given.isdecimal() and int(given):
         return int(given)
-    if given == "light" or given == "medium" or given == "heavy":
-        return given
+    for size in sizes:
+        if given == size:
+            return size
     raise InputError(f"--budget is light, medium, heavy or a number of calls, not {given!r}.")
 
 
@@ -141,7 +143,7 @@ def _sets(
         steps("loading")
         train, *others = [load(file, format) if file else [] for file in files]
         val, test = others
-        first, second, third = _SHARES
+        first, second, _ = _SHARES
         if not val and not test:
             train, val, test = split(train, _SHARES, settings.seed)
         elif not test:

@@ -44,9 +44,9 @@ def from_choices(items: Sequence[ChoiceItem]) -> list[Any]:
 def from_pairs(pairs: Sequence[StancePair]) -> list[Any]:
     """Examples of claims and documents, for the judge of a `Regen`."""
     return [
-        dspy.Example(
-            claim=pair.claim, document=pair.document, question=pair.question, stance=pair.stance
-        ).with_inputs("claim", "document", "question")
+        dspy.Example(claim=pair.claim, document=pair.document, question=pair.question, stance=pair.stance).with_inputs(
+            "claim", "document", "question"
+        )
         for pair in pairs
     ]
 

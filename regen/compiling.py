@@ -17,7 +17,7 @@ import dspy
 from dspy.utils.callback import BaseCallback
 
 from regen.choosing import LETTERS
-from regen.compiled import PROGRAM, Card, Compiled, DataSet, Score, question_key, prompt_hashes, refuse_leaks, write
+from regen.compiled import PROGRAM, Card, Compiled, DataSet, Score, prompt_hashes, question_key, refuse_leaks, write
 from regen.conflict import aggregate
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.fence import fence, fence_all, one_line
@@ -104,7 +104,7 @@ class _Inside:
         self.program = program
 
 
-class Watch(BaseCallback):  # type: ignore[misc]
+class Watch(BaseCallback):
     """Scores by candidate, as the metric gives them: the optimizers have no common way to tell of them.
 
     Args:
@@ -292,22 +292,30 @@ class _Job:
             watch = Watch(self.metric, *self._watched(), best=self._best, tell=self.tell)
             try:
                 with self._context(journal, watch):
-                    student = self._compile(watch, journal)
+                    found = self._compile(watch, journal).program
             except Stopped as stopped:
-                student = watch.best[1] if watch.best else None
-                self._update(stopped=f"{str(stopped).replace(' (--max-calls)', '')} The best so far was taken.")
+                found = watch.best[1].program if watch.best else self.base
+                took = (
+                    "The best so far was taken."
+                    if watch.best
+                    else "Nothing was scored in full: these are the defaults."
+                )
+                self._update(stopped=f"{str(stopped).replace(' (--max-calls)', '')} {took}")
             except KeyboardInterrupt:
                 journal.calls.stop("It was interrupted.")
                 end("It was interrupted.")
+                # What is under way is paid for.
+                journal.calls.settle()
                 raise
             journal.calls.settle()
-            found = student.program if student is not None else self.base
             self._save(found, validation=watch.best[0] if watch.best else None)
             loaded = self._loaded()
             if self.test:
                 self._score(self._journal(Calls(run)), loaded)
             self._save(loaded, finished=True, usage=run.usage())
-            run.keep("program", "compile", {"prompts": self.card.prompts}, self.card.usage)
+            if self.card.stopped is None:
+                # With a larger budget, one that was stopped can be gone on with: it needs its replies.
+                run.keep("program", "compile", {"prompts": self.card.prompts}, self.card.usage)
             return self._loaded()
 
     def _compile(self, watch: Watch, journal: Journal) -> Student:
@@ -387,7 +395,8 @@ class _Job:
     def _labeled(self, student: Student, metric: Metric, _: Any) -> Any:
         examples = random.Random(self.seed).sample(self.train, len(self.train))
         for name, predictor in student.program.named_predictors():
-            demos = [demo for example in examples if (demo := labelled(example, name)) is not None]
+            made = [labelled(example, name, number) for number, example in enumerate(examples)]
+            demos = [demo for demo in made if demo is not None]
             if hasattr(student, attribute(name)) and demos:
                 k = _LABELLED[_size(self.budget)]
                 predictor.demos = dspy.LabeledFewShot(k=k).compile(predictor, trainset=demos, sample=False).demos
@@ -504,27 +513,33 @@ def attribute(name: str) -> str:
     return re.sub(r"\W+", "_", name).strip("_")
 
 
-def labelled(example: Any, name: str) -> Any:
-    """An example as a demonstration for the predictor of that name; None where its labels say nothing about it."""
+def labelled(example: Any, name: str, number: int) -> Any:
+    """An example as a demonstration for the predictor of that name; None where its labels say nothing about it.
+
+    By the demonstration's `number`, the right choice stands first, second and so on: no letter is right more often.
+    """
     if name == "choose" and "choices" in example:
-        order = list(range(len(example.choices)))
-        random.Random(example.question).shuffle(order)
-        shown = [f"{letter}: {one_line(example.choices[place], 400)}" for letter, place in zip(LETTERS, order, strict=False)]
+        choices = list(example.choices)
+        place = number % len(choices)
+        choices.insert(place, choices.pop(example.answer))
+        options = [f"{letter}: {one_line(text, 400)}" for letter, text in zip(LETTERS, choices, strict=False)]
         return dspy.Example(
             documents=fence_all(example.documents),
             question=example.question,
-            options="\n".join(shown),
-            answer=LETTERS[order.index(example.answer)],
+            options="\n".join(options),
+            answer=LETTERS[place],
         )
     if name == "judge.verdict" and "claim" in example:
         question, text = example.get("question") or "", example.document.text
         quote = "" if example.stance == Stance.IRRELEVANT else best_sentence(text, example.claim, question)
-        verdict = Verdict(claim=1, quote=quote, stance=str(example.stance), confidence=None)
+        verdict = Verdict.model_validate({"claim": 1, "quote": quote, "stance": example.stance, "confidence": None})
         return dspy.Example(
             document=fence(example.document, 1),
             question=question,
             claims=f"1. {one_line(example.claim, 600)}",
             verdicts=[verdict],
+            # What the document answers to a question, the labels don't say.
+            **({} if question else {"answer": ""}),
         )
     return None
 
@@ -546,7 +561,9 @@ def asked(example: Any) -> str:
 
 def data_set(examples: Sequence[Any]) -> DataSet:
     """What identifies a set of examples."""
-    said = "\n".join(repr([(name, _timeless(value)) for name, value in sorted(example.items())]) for example in examples)
+    said = "\n".join(
+        repr([(name, _timeless(value)) for name, value in sorted(example.items())]) for example in examples
+    )
     return DataSet(
         n=len(examples),
         questions=len({question_key(asked(example)) for example in examples}),

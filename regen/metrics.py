@@ -1,9 +1,9 @@
 """Metrics for DSPy's optimizers: what a program, or a judge, is to become better at.
 
-Each is a function of (example, prediction, trace, pred_name, pred_trace), as every optimizer of DSPy calls it, and gives
-a number in [0, 1], higher is better. Where `pred_name` is given, as GEPA does when it wants to know what went wrong, it
-gives a `dspy.Prediction` of `score` and `feedback`: a text made from the conflict report. Without it a plain number:
-`BootstrapFewShot` takes any object for a success, and so would take a prediction with a score of 0.
+Each is a function of (example, prediction, trace, pred_name, pred_trace), as every optimizer of DSPy calls it, and
+gives a number in [0, 1], higher is better. Where `pred_name` is given, as GEPA does when it wants to know what went
+wrong, it gives a `dspy.Prediction` of `score` and `feedback`: a text made from the conflict report. Without it a plain
+number: `BootstrapFewShot` takes any object for a success, and so would take a prediction with a score of 0.
 
 Examples hold `question`, `choices`, `documents` and `answer`, the index of the right choice; those for a judge hold
 `claim`, `document` and `stance`, and `question` where there is one.
@@ -63,7 +63,9 @@ def consistency(
 
     def said() -> str:
         if not report.claims:
-            return "The answer makes no claim that could be checked against the documents: it should state what they say."
+            return (
+                "The answer makes no claim that could be checked against the documents: it should state what they say."
+            )
         return _lines(_conflicts(report, prediction.documents) or "No document contradicts the answer.")
 
     return _given(score, pred_name, said)

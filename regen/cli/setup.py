@@ -11,8 +11,8 @@ from regen.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from regen.cli.terminal import Steps
-    from regen.models.choice import Role
     from regen.compiled import Compiled
+    from regen.models.choice import Role
     from regen.settings import Settings
 
 

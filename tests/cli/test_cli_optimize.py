@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from fake_model import FakeModel
+from test_cli_eval import line
 
 from regen.cli import app as app_module
-from test_cli_eval import line
+
+QUESTION = "What was our revenue in 2025?"
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +50,7 @@ def test_a_program_is_compiled_shown_and_used(cli: Any, data: Path) -> None:
     shown = cli("program", "show", "p")
     assert shown.code == 0 and "+ example 1" in shown.out and "(as by default)" in shown.out
     assert cli("program", "show", "p", "--json").json["finished"] is True
-    asked = cli("ask", "What was our revenue in 2025?", "--choice", "$6.8M", "--choice", "$4.2M", "--program", "p", "--json")
+    asked = cli("ask", QUESTION, "--choice", "$6.8M", "--choice", "$4.2M", "--program", "p", "--json")
     assert asked.code == 0, asked.err
 
 
@@ -62,10 +64,14 @@ def test_the_compiled_prompts_reach_the_model_in_every_command(cli: Any, data: P
     other = data.parent / "other.jsonl"
     other.write_text(line(50))
     pairs = data.parent / "pairs.jsonl"
-    pairs.write_text(json.dumps({"claim": "It was $6.8M.", "document": "It was $6.8M.", "stance": "supports", "question": "How much?"}))
+    pairs.write_text(
+        json.dumps(
+            {"claim": "It was $6.8M.", "document": "It was $6.8M.", "stance": "supports", "question": "How much?"}
+        )
+    )
     for arguments, wanted in [
-        (("ask", "What was our revenue in 2025?", "-c", "$6.8M", "-c", "$4.2M"), ("choose", "judge.read")),
-        (("score", "--response", "Revenue in 2025 was $4.2M.", "--question", "What?"), ("claims", "judge.read")),
+        (("ask", QUESTION, "-c", "$6.8M", "-c", "$4.2M"), ("choose", "judge.read")),
+        (("score", "--response", "Revenue in 2025 was $4.2M.", "--question", QUESTION), ("claims", "judge.read")),
         (("eval", "choices", "--data", str(other), "--run", "r"), ("choose", "judge.read")),
         (("eval", "stance", "--data", str(pairs), "--run", "s"), ("judge.read",)),
     ]:

@@ -1,4 +1,4 @@
-"""A small world to compile in: matters whose right choice the model only takes once its instructions tell it to weigh."""
+"""A small world to compile in: matters that the model only gets right once it is told to weigh."""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ class Model:
         self.calls += 1
         self.before(self.calls)
         system = system_text(request)
+        if "proposed_instruction" in system:
+            return json.dumps({"proposed_instruction": BETTER})
         if "new_instruction" in system:
             self.reflected_on.append(user)
             return json.dumps({"new_instruction": BETTER})

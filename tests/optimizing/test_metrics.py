@@ -38,7 +38,9 @@ def answered(first: int, last: int, found: ConflictReport | None = None) -> Any:
     )
 
 
-@pytest.mark.parametrize(("first", "last", "right", "net"), [(0, 1, 1, 1), (1, 0, 0, 0), (1, 1, 1, 0.5), (0, 0, 0, 0.5)])
+@pytest.mark.parametrize(
+    ("first", "last", "right", "net"), [(0, 1, 1, 1), (1, 0, 0, 0), (1, 1, 1, 0.5), (0, 0, 0, 0.5)]
+)
 def test_choices_are_right_or_wrong_and_mended_or_spoiled(first: int, last: int, right: float, net: float) -> None:
     assert truthful_choice(ONE, answered(first, last)) == right
     assert net_improvement(ONE, answered(first, last)) == net
@@ -88,5 +90,7 @@ def test_stances_are_compared_with_the_labels() -> None:
     found = dspy.Prediction(stance=Stance.SUPPORTS, report=report(1))
     assert stance_accuracy(pair, found) == 0
     said = stance_accuracy(pair, found, None, "judge_verdict").feedback
-    assert 'was judged supports because of "words 1"' in said and "People who read the document say: contradicts" in said
+    assert (
+        'was judged supports because of "words 1"' in said and "People who read the document say: contradicts" in said
+    )
     assert stance_accuracy(pair, dspy.Prediction(stance=Stance.CONTRADICTS, report=report(0, 1))) == 1

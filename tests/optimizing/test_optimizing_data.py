@@ -39,7 +39,8 @@ def written(tmp_path: Path, *rows: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("format", "row", "right"), [("ramdocs", RAMDOCS, "Ann"), ("conflict_nq", CONFLICT_NQ, "1990"), ("choices", OWN, "that")]
+    ("format", "row", "right"),
+    [("ramdocs", RAMDOCS, "Ann"), ("conflict_nq", CONFLICT_NQ, "1990"), ("choices", OWN, "that")],
 )
 def test_sets_with_choices_become_examples(tmp_path: Path, format: str, row: object, right: str) -> None:
     [found] = load(written(tmp_path, row), format)
@@ -53,7 +54,9 @@ def test_the_right_choice_does_not_always_stand_first(tmp_path: Path) -> None:
     assert {one.answer for one in found} == {0, 1}
 
 
-@pytest.mark.parametrize(("format", "row", "stance"), [("stance", STANCE, "contradicts"), ("factcheck", FACTCHECK, "supports")])
+@pytest.mark.parametrize(
+    ("format", "row", "stance"), [("stance", STANCE, "contradicts"), ("factcheck", FACTCHECK, "supports")]
+)
 def test_stances_become_examples_for_the_judge(tmp_path: Path, format: str, row: object, stance: str) -> None:
     [found] = load(written(tmp_path, row), format)
     assert (found.claim, found.stance) == ("It is so.", stance)
@@ -71,7 +74,9 @@ def test_parts_share_no_question_however_it_is_written_and_a_seed_draws_them() -
     parts = split(examples, (0.5, 0.25, 0.25), seed=3)
     numbers = [{one.question.upper().strip("!?") for one in part} for part in parts]
     assert list(map(len, numbers)) == [5, 3, 2] or list(map(len, numbers)) == [5, 2, 3]
-    assert sum(map(len, parts)) == 30 and not numbers[0] & numbers[1] | numbers[0] & numbers[2] | numbers[1] & numbers[2]
+    assert (
+        sum(map(len, parts)) == 30 and not numbers[0] & numbers[1] | numbers[0] & numbers[2] | numbers[1] & numbers[2]
+    )
     again, other = (split(examples, (0.5, 0.25, 0.25), seed=seed) for seed in (3, 4))
     assert [[one.question for one in part] for part in again] == [[one.question for one in part] for part in parts]
     assert [[one.question for one in part] for part in other] != [[one.question for one in part] for part in parts]
@@ -91,7 +96,11 @@ class Found:
 def test_questions_without_documents_get_those_that_are_found_for_them() -> None:
     bare = [example(number).copy(documents=None) for number in (1, 2)]
     found, left_out = with_documents(
-        [*bare, example(3)], Found(), 5, lambda *_: None, lambda url: "key" in url  # type: ignore[arg-type]
+        [*bare, example(3)],
+        Found(),
+        5,
+        lambda *_: None,
+        lambda url: "key" in url,  # type: ignore[arg-type]
     )
     assert [[document.url for document in one.documents] for one in found] == [["https://a.example/"], ["", "", ""]]
     assert left_out == 1
