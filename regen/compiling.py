@@ -8,6 +8,7 @@ import random
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -282,6 +283,8 @@ class _Job:
         if not (self.out / WORK).exists() and self.out.is_dir() and any(self.out.iterdir()):
             raise InputError(f"{self.out} holds other files: name a new folder.")
         config = card.model_dump(mode="json", include=_CONFIG)
+        config |= {name: getattr(self.base, name) for name in ("support", "check_quotes", "max_rounds")}
+        config |= {name: self.lm.kwargs.get(name) for name in ("temperature", "max_tokens")}
         if not isinstance(self.budget, int):
             config["budget"] = self.budget
         with Run.begin(self.out / WORK, "optimize", config, [("program", {})]) as run, run.session() as end:
@@ -605,4 +608,7 @@ def _size(budget: Budget | int) -> Budget:
 
 
 def _name(metric: Metric) -> str:
-    return str(getattr(metric, "__name__", None) or getattr(getattr(metric, "func", None), "__name__", "metric"))
+    if isinstance(metric, partial):
+        given = ", ".join(f"{name}={value}" for name, value in metric.keywords.items())
+        return f"{_name(metric.func)}({given})"
+    return str(getattr(metric, "__name__", type(metric).__name__))

@@ -48,7 +48,8 @@ def show(
         for number, demo in enumerate(now.demos, 1):
             out.print(Text(f"+ example {number}", style="green"))
             for field, value in dict(demo).items():
-                out.print(Text(printable(f"+   {field}: {value}"), style="green"), soft_wrap=True)
+                for line in f"{field}: {value}".splitlines():
+                    out.print(Text(printable(f"+   {line}"), style="green"), soft_wrap=True)
 
 
 def _prompts(compiled: Any) -> list[tuple[str, Any, Any]]:

@@ -48,7 +48,8 @@ def test_a_program_is_compiled_shown_and_used(cli: Any, data: Path) -> None:
     assert {name: one["n"] for name, one in card["data"].items()} == {"training": 6, "validation": 3, "test": 3}
     assert (card["judge"], card["predictors"]) == ("contrast", ["choose", "judge.read"])
     shown = cli("program", "show", "p")
-    assert shown.code == 0 and "+ example 1" in shown.out and "(as by default)" in shown.out
+    assert shown.code == 0 and "+ example 1\n+   documents: <document" in shown.out and "(as by default)" in shown.out
+    assert "\nAudit" not in shown.out
     assert cli("program", "show", "p", "--json").json["finished"] is True
     asked = cli("ask", QUESTION, "--choice", "$6.8M", "--choice", "$4.2M", "--program", "p", "--json")
     assert asked.code == 0, asked.err

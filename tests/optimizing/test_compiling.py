@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import regen
 from regen import Regen, optimize
 from regen.compiled import Card, Compiled, question_key
 from regen.errors import InputError, ProviderError
-from regen.metrics import stance_accuracy, truthful_choice
+from regen.metrics import net_improvement, stance_accuracy, truthful_choice
 from regen.prompts import prompts_hash
 
 MakeLM = Callable[..., Any]
@@ -296,6 +297,13 @@ def test_a_folder_with_other_files_or_another_compilation_is_left_alone(tmp_path
     compile_with("labeled", tmp_path / "q", Model(), scripted_lm)
     with pytest.raises(InputError, match="seed was 0 and is 1"):
         compile_with("labeled", tmp_path / "q", Model(), scripted_lm, seed=1)
+
+
+def test_another_weight_is_another_metric(tmp_path: Path, scripted_lm: MakeLM) -> None:
+    compile_with("labeled", tmp_path / "p", Model(), scripted_lm, metric=partial(net_improvement, harm=2))
+    assert card_of(tmp_path / "p").metric == "net_improvement(harm=2)"
+    with pytest.raises(InputError, match="metric was"):
+        compile_with("labeled", tmp_path / "p", Model(), scripted_lm, metric=partial(net_improvement, harm=3))
 
 
 def test_optimize_is_there_once_it_is_used() -> None:
