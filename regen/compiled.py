@@ -93,11 +93,11 @@ class Compiled:
 
         try:
             raw, card = (folder / PROGRAM).read_bytes(), (folder / CARD).read_text("utf-8")
-            state = json.loads(raw)
+            state = {_plain(name): one for name, one in json.loads(raw).items()}
             version = json.loads(card)["versions"]["regen"]
         except OSError:
             raise InputError(f"There is no compiled program in {folder}: `regen optimize` writes them.") from None
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError(f"What is in {folder} cannot be read as a compiled program.") from None
         if version != __version__:
             raise InputError(
@@ -230,8 +230,10 @@ def markdown(card: Card) -> str:
 
 
 def _predictors(module: Any, prefix: str) -> list[tuple[str, Any]]:
-    """Predictors by their names in a `Regen`; a judge that is asked several times has those that it has alone."""
-    return [
-        (f"{prefix}{name}".replace("judge.inner.", "judge."), predictor)
-        for name, predictor in module.named_predictors()
-    ]
+    """Predictors by their names in a `Regen`."""
+    return [(_plain(f"{prefix}{name}"), predictor) for name, predictor in module.named_predictors()]
+
+
+def _plain(name: str) -> str:
+    """The name of a predictor; a judge that is asked several times has those that it has when it is asked once."""
+    return name.replace("judge.inner.", "judge.")

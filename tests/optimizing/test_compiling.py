@@ -12,6 +12,7 @@ from typing import Any
 
 import dspy
 import pytest
+from dspy.utils.callback import BaseCallback
 from small_world import BETTER, TEST, TRAIN, VAL, Model, example, pair
 
 import regen
@@ -297,6 +298,35 @@ def test_a_folder_with_other_files_or_another_compilation_is_left_alone(tmp_path
     compile_with("labeled", tmp_path / "q", Model(), scripted_lm)
     with pytest.raises(InputError, match="seed was 0 and is 1"):
         compile_with("labeled", tmp_path / "q", Model(), scripted_lm, seed=1)
+
+
+class Trace(BaseCallback):
+    """What a tracer sees: MLflow's and OpenTelemetry's for DSPy are callbacks as well."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+
+    def on_compile_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        self.seen.add("compile")
+
+    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        self.seen.add(type(instance).__name__)
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        self.seen.add("call")
+
+
+def test_a_tracer_sees_the_compilation_and_all_in_it(tmp_path: Path, scripted_lm: MakeLM) -> None:
+    trace = Trace()
+    with dspy.context(callbacks=[trace]):
+        compile_with("bootstrap", tmp_path / "p", Model(), scripted_lm, budget=100)
+    assert trace.seen >= {"compile", "Student", "Regen", "Predict", "call"}
+
+
+def test_a_judge_that_was_compiled_asked_several_times_can_be_asked_once(tmp_path: Path, scripted_lm: MakeLM) -> None:
+    program = Regen(judge="lm", judge_samples=2)
+    compile_with("labeled", tmp_path / "p", Model(), scripted_lm, program=program, only="answer")
+    Compiled.read(tmp_path / "p").apply(Regen(judge="lm"))
 
 
 def test_another_weight_is_another_metric(tmp_path: Path, scripted_lm: MakeLM) -> None:
