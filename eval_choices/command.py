@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from eval_truthfulqa import options as ours
-from regen.cli import options
+from regen.cli import options, run_options
 
 
 def choices(
@@ -34,13 +34,13 @@ def choices(
     strict: options.Strict = False,
     max_rounds: ours.Rounds = None,
     seed: options.Seed = None,
-    run: ours.RunFolder = None,
-    engine: ours.Engine = "threads",
-    batch: ours.Batch = False,
-    concurrency: ours.Concurrency = None,
-    max_calls: ours.MaxCalls = None,
-    max_cost: ours.MaxCost = None,
-    retry_failed: ours.RetryFailed = False,
+    run: run_options.RunFolder = None,
+    engine: run_options.Engine = "threads",
+    batch: run_options.Batch = False,
+    concurrency: run_options.Concurrency = None,
+    max_calls: run_options.MaxCalls = None,
+    max_cost: run_options.MaxCost = None,
+    retry_failed: run_options.RetryFailed = False,
     json: options.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     no_color: options.NoColor = False,

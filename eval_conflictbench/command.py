@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from eval_truthfulqa import options as shared
-from regen.cli import options
+from regen.cli import options, run_options
 
 Data = Annotated[Path, typer.Option("--data", metavar="FILE", help="JSONL of labelled items.")]
 Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N items.")]
@@ -35,12 +34,12 @@ def stance(
     program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
-    run: shared.RunFolder = None,
-    batch: shared.Batch = False,
-    concurrency: shared.Concurrency = None,
-    max_calls: shared.MaxCalls = None,
-    max_cost: shared.MaxCost = None,
-    retry_failed: shared.RetryFailed = False,
+    run: run_options.RunFolder = None,
+    batch: run_options.Batch = False,
+    concurrency: run_options.Concurrency = None,
+    max_calls: run_options.MaxCalls = None,
+    max_cost: run_options.MaxCost = None,
+    retry_failed: run_options.RetryFailed = False,
     json: options.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     no_color: options.NoColor = False,
@@ -89,12 +88,12 @@ def conflictbench(
     program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
-    run: shared.RunFolder = None,
-    batch: shared.Batch = False,
-    concurrency: shared.Concurrency = None,
-    max_calls: shared.MaxCalls = None,
-    max_cost: shared.MaxCost = None,
-    retry_failed: shared.RetryFailed = False,
+    run: run_options.RunFolder = None,
+    batch: run_options.Batch = False,
+    concurrency: run_options.Concurrency = None,
+    max_calls: run_options.MaxCalls = None,
+    max_cost: run_options.MaxCost = None,
+    retry_failed: run_options.RetryFailed = False,
     json: options.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     no_color: options.NoColor = False,

@@ -6,9 +6,9 @@ import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from regen.batch import read_lines
 from regen.errors import InputError
@@ -41,6 +41,12 @@ class ConflictItem(Record):
     conflict: bool
     question: str | None = None
     dataset: str = ""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if len({document.id for document in self.documents}) < len(self.documents):
+            raise ValueError("two documents have the same id")
+        return self
 
 
 Out = TypeVar("Out", StancePair, ConflictItem)
@@ -101,7 +107,8 @@ def _ramdocs(row: Row, number: int, rows: Sequence[Row], seed: int) -> list[Conf
     plus = [document["text"] for document in row["documents"] if document["answer"] == answer]
     minus = [document["text"] for document in row["documents"] if document["answer"] in row["wrong_answers"]]
     name = f"ramdocs-{number}"
-    others = [other["documents"][0]["text"] for other in _others(row, rows, name, seed)]
+    given = [other for other in rows if other.get("documents")]
+    others = [other["documents"][0]["text"] for other in _others(row, given, name, seed)]
     return _both(name, row["question"], answer, plus, minus, others)
 
 
@@ -109,7 +116,8 @@ def _conflict_nq(row: Row, _: int, rows: Sequence[Row], seed: int) -> list[Confl
     """ConflictNQ (4-en/ConflictNQ): a real passage against a counterfactual one, or the real one alone."""
     name = f"conflict_nq-{row['id']}"
     plus, minus = ([row[f"{kind}_passages"][0]["passage"]] for kind in ("real", "fake"))
-    others = [other["real_passages"][0]["passage"] for other in _others(row, rows, name, seed)]
+    given = [other for other in rows if other.get("real_passages")]
+    others = [other["real_passages"][0]["passage"] for other in _others(row, given, name, seed)]
     return _both(name, row["cleaned_question"], row["real_short_answer"], plus, minus, others)
 
 
@@ -174,7 +182,9 @@ def load(path: Path, format: str, readers: Mapping[str, Reader[Out]], *, seed: i
             raise InputError(f"{path}, line {number}: {error} is missing or unknown.") from None
         except ValidationError as error:
             first = error.errors()[0]
-            raise InputError(f"{path}, line {number}: {'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
+            where = ".".join(map(str, first["loc"]))
+            why = first["msg"].removeprefix("Value error, ")
+            raise InputError(f"{path}, line {number}: {where + ': ' if where else ''}{why}.") from None
         except (TypeError, ValueError, AttributeError, IndexError):
             raise InputError(f"{path}, line {number}: not an item of the format {format!r}.") from None
         for item in items:

@@ -1,6 +1,6 @@
 """How well a judge agrees with people: pure functions over pairs of what was meant and what was found.
 
-An interval is a 95% one. Statistics come from SciPy and NumPy.
+An interval is a 95% one.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ class Scores(Record):
     confusion: dict[str, dict[str, int]] = Field(description="Counts by the label that is meant, then what was found.")
 
 
-def scores(outcomes: Sequence[tuple[str, str]], labels: Sequence[str], *, seed: int = 0) -> Scores:
+def scores(outcomes: Sequence[tuple[str, str]], labels: Sequence[str]) -> Scores:
     """Precision, recall and F1 by label, their mean, and accuracy.
 
     Args:
         outcomes: What is meant, one of `labels`, and what was found: one of them, or `UNJUDGED`.
         labels: In the order in which they are to be shown.
-        seed: Of the bootstrap.
 
     Returns:
         The scores. Intervals are percentile bootstraps over items (Efron and Tibshirani 1993, chapter 13), 2,000
-        resamples.
+        resamples;
+        the F1 of a label that a resample happens to lack is 0 there.
     """
     counts = Counter(outcomes)
     found = {label: [(meant, guess) for meant, guess in counts.elements() if guess == label] for label in labels}
-    resampled = _resampled(outcomes, labels, seed)
+    resampled = _resampled(outcomes, labels)
     classes = []
     for label in labels:
         meant = sum(count for (gold, _), count in counts.items() if gold == label)
@@ -102,7 +102,7 @@ def _interval(value: float | None, drawn: Sequence[float] | None) -> Interval:
     return Interval(value=value, low=float(low), high=float(high))
 
 
-def _resampled(outcomes: Sequence[tuple[str, str]], labels: Sequence[str], seed: int) -> dict[str, Sequence[float]]:
+def _resampled(outcomes: Sequence[tuple[str, str]], labels: Sequence[str]) -> dict[str, Sequence[float]]:
     """Accuracy, macro-F1 and each label's F1 over resamples: the counts of resampled items are multinomial."""
     if not outcomes:
         return {}
@@ -110,7 +110,7 @@ def _resampled(outcomes: Sequence[tuple[str, str]], labels: Sequence[str], seed:
 
     cells = sorted(set(outcomes))
     shares = numpy.array([outcomes.count(cell) for cell in cells]) / len(outcomes)
-    drawn = numpy.random.default_rng(seed).multinomial(len(outcomes), shares, size=_RESAMPLES)
+    drawn = numpy.random.default_rng(0).multinomial(len(outcomes), shares, size=_RESAMPLES)
     right = numpy.array([gold == guess for gold, guess in cells])
     found: dict[str, Sequence[float]] = {"accuracy": drawn[:, right].sum(axis=1) / len(outcomes)}
     f1 = {}

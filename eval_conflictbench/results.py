@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
-from eval_conflictbench.metrics import UNJUDGED, ClassScores, Interval, Scores, scores
-from eval_conflictbench.runner import CONFLICT, JUDGING, documents_of, found, labels_of, meant, sides
+from eval_conflictbench.metrics import ClassScores, Scores, scores
+from eval_conflictbench.runner import CONFLICT, JUDGING, found, labels_of, meant, sides
 from regen.output import Failure
 from regen.runs import Run
 from regen.types import ConflictReport, Record, Usage
@@ -23,7 +25,7 @@ class Said(Record):
 
 
 class Miss(Record):
-    """An item on which the judge and people do not agree."""
+    """An item on which the judge and people do not agree, or that it judged only in part."""
 
     id: str
     dataset: str
@@ -31,33 +33,41 @@ class Miss(Record):
     meant: str
     found: str
     sides: list[Said]
-    cause: str | None = Field(description="Why it is unjudged.")
+    causes: list[str] = Field(description="Why it, or one of its documents, could not be judged.")
 
 
 class JudgeFigures(Record):
-    """The figures of a run. An interval is a 95% one."""
+    """The figures of a run."""
 
     benchmark: str
     folder: str
     began: datetime
-    complete: bool = Field(description="Whether every item was judged; else the figures are over those that were.")
+    complete: bool = Field(description="Whether nothing is left to do; else the figures are over what was done.")
     stopped: str | None = Field(description="Why it is not complete, where that is known.")
     judge: str
     n: int = Field(description="Items that were judged, or that the judge failed on.")
     of: int = Field(description="Items of the run.")
-    unjudged: int
+    unjudged: int = Field(description="Items that the judge failed on: never right.")
+    partly_judged: int = Field(description="Items that it judged without some of their documents.")
     accuracy: float | None
     macro_f1: float | None = Field(description="Mean F1 of the labels that some item has.")
     precision: float | None = Field(description="Of the label `conflict`; null for single stances.")
     recall: float | None = Field(description="Of the label `conflict`; null for single stances.")
-    f1: Interval | None = Field(description="Of the label `conflict`; null for single stances.")
+    f1: float | None = Field(description="Of the label `conflict`; null for single stances.")
+    overall: Scores = Field(description="The same with 95% intervals.")
     classes: list[ClassScores] = Field(description="By label. The recall of one is the accuracy on its items.")
     confusion: dict[str, dict[str, int]] = Field(description="Counts by the label that is meant, then what was found.")
-    datasets: dict[str, Scores] = Field(description="The same by dataset, where there are several.")
+    datasets: dict[str, Scores] = Field(description="By dataset, where there are several.")
     pairs: int = Field(description="Claims times documents.")
-    pairs_per_second: float | None = Field(description="Over the time that items took, one after another.")
+    pairs_per_second: float | None = Field(
+        description="Over the time that items took one by one, waiting included; null where calls came of batches, or "
+        "a run was gone on with."
+    )
     lm_calls: int
     usage: Usage = Field(description="Of all calls of the run.")
+    warnings: dict[str, int] = Field(description="What went wrong on the way, and for how many items.")
+    notes: list[str]
+    versions: list[str] = Field(description="Of regen, of every session, with the git commit where there is one.")
     config: dict[str, Any]
 
 
@@ -71,30 +81,35 @@ class JudgeResults(JudgeFigures):
     misses: list[Miss]
 
 
-def results(run: Run, *, complete: bool, stopped: str | None) -> JudgeResults:
+def results(run: Run, *, complete: bool, stopped: str | None, notes: Sequence[str] = ()) -> JudgeResults:
     """The figures of a run, finished or not."""
     items, finished, failures = run.items(), run.finished(), run.failures()
     outcomes: list[tuple[str, str]] = []
     datasets: dict[str, list[tuple[str, str]]] = {}
     misses: list[Miss] = []
-    pairs, seconds = 0, 0.0
+    warnings: Counter[str] = Counter()
+    pairs, partly, seconds = 0, 0, 0.0
     for name, data in items.items():
         done, failed = finished.get(name, {}).get(JUDGING), failures.get(name, {}).get(JUDGING)
         if done is None and failed is None:
             continue
-        report = ConflictReport.model_validate(done.data["report"]) if done else None
+        report = ConflictReport.model_validate(done.data["report"]) if done else ConflictReport()
         outcome = meant(data), found(data, report)
         outcomes.append(outcome)
         datasets.setdefault(data["dataset"], []).append(outcome)
-        if done:
-            pairs, seconds = pairs + len(documents_of(data)), seconds + done.usage.seconds
-        if outcome[0] != outcome[1]:
-            why = failed.message if failed else report.unjudged[0].cause if report and report.unjudged else None
-            misses.append(_miss(name, data, outcome, report, why if outcome[1] == UNJUDGED else None))
+        pairs, seconds = pairs + len(report.evidence), seconds + (done.usage.seconds if done else 0.0)
+        in_part = bool(report.unjudged and report.evidence)
+        partly += in_part
+        warnings.update(set(report.warnings))
+        causes = [failed.message] if failed else [f"{one.document_id}: {one.cause}" for one in report.unjudged]
+        if outcome[0] != outcome[1] or in_part:
+            misses.append(_miss(name, data, outcome, report, causes))
     labels = labels_of(next(iter(items.values())))
     overall = scores(outcomes, labels)
     conflict = next((one for one in overall.classes if one.label == CONFLICT), None)
-    usage = run.usage()
+    sessions, usage = run.sessions(), run.usage()
+    versions = [f"{one.regen} ({one.git})" if one.git else one.regen for one in sessions]
+    timed = seconds > 0 and len(sessions) == 1 and not run.batched()
     return JudgeResults(
         benchmark=run.name,
         folder=str(run.folder),
@@ -105,26 +120,29 @@ def results(run: Run, *, complete: bool, stopped: str | None) -> JudgeResults:
         n=overall.n,
         of=len(items),
         unjudged=overall.unjudged,
+        partly_judged=partly,
         accuracy=overall.accuracy.value,
         macro_f1=overall.macro_f1.value,
         precision=conflict.precision if conflict else None,
         recall=conflict.recall if conflict else None,
-        f1=conflict.f1 if conflict else None,
+        f1=conflict.f1.value if conflict else None,
+        overall=overall,
         classes=overall.classes,
         confusion=overall.confusion,
         datasets={name: scores(part, labels) for name, part in datasets.items()} if len(datasets) > 1 else {},
         pairs=pairs,
-        pairs_per_second=pairs / seconds if seconds else None,
+        pairs_per_second=pairs / seconds if timed else None,
         lm_calls=usage.calls,
         usage=usage,
+        warnings=dict(warnings.most_common()),
+        notes=list(notes),
+        versions=list(dict.fromkeys(versions)),
         config=run.config,
         misses=misses,
     )
 
 
-def _miss(
-    name: str, data: dict[str, Any], outcome: tuple[str, str], report: ConflictReport | None, cause: str | None
-) -> Miss:
+def _miss(name: str, data: dict[str, Any], outcome: tuple[str, str], report: ConflictReport, causes: list[str]) -> Miss:
     return Miss(
         id=name,
         dataset=data["dataset"],
@@ -132,5 +150,5 @@ def _miss(
         meant=outcome[0],
         found=outcome[1],
         sides=[Said(document=one.document_id, stance=one.stance.value, quote=one.quote) for one in sides(report)],
-        cause=cause,
+        causes=causes,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from eval_conflictbench.data import ConflictItem, StancePair
@@ -20,12 +20,15 @@ STANCES = tuple(stance.value for stance in Stance)
 _CLAIM = "c1"
 
 
-def stage(judge: Judge, *, support: Support, check_quotes: bool) -> Stage:
-    """The one stage of every item: its claim is judged against its documents, and the report is kept."""
+def stage(make_judge: Callable[[], Judge], *, support: Support, check_quotes: bool) -> Stage:
+    """The one stage of every item: its claim is judged against its documents, and the report is kept.
+
+    Each item has a judge of its own: one that remembers what it asked would answer an item from another one's calls.
+    """
 
     def work(data: Mapping[str, Any], _: Mapping[str, Mapping[str, Any]], __: Ledger) -> Mapping[str, Any]:
         claims, documents = [Claim(id=_CLAIM, text=str(data["claim"]))], documents_of(data)
-        judgement = judge.judge(claims, documents, question=data["question"])
+        judgement = make_judge().judge(claims, documents, question=data["question"])
         report = aggregate(claims, documents, judgement, support=support, check_quotes=check_quotes)
         said = found(data, report)
         # As an evaluation of answers keeps them, so that `regen runs diff` compares two judges as well.
@@ -57,15 +60,15 @@ def meant(data: Mapping[str, Any]) -> str:
     return str(data["stance"]) if "stance" in data else CONFLICT if data["conflict"] else NONE
 
 
-def found(data: Mapping[str, Any], report: ConflictReport | None) -> str:
+def found(data: Mapping[str, Any], report: ConflictReport) -> str:
     """What a judge said of an item; `UNJUDGED` where it failed. A conflict needs one document on each side."""
-    if report is None or not report.evidence:
+    if not report.evidence:
         return UNJUDGED
     if "stance" in data:
         return report.evidence[0].stance.value
     return CONFLICT if report.in_conflict else NONE
 
 
-def sides(report: ConflictReport | None) -> list[Evidence]:
+def sides(report: ConflictReport) -> list[Evidence]:
     """The evidence that takes a side."""
-    return [] if report is None else [item for item in report.evidence if item.stance is not Stance.IRRELEVANT]
+    return [item for item in report.evidence if item.stance is not Stance.IRRELEVANT]

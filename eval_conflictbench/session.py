@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from regen.cli.evaluating import check_batches, check_waiting, go_through
+from regen.cli.evaluating import batch_notes, check_batches, check_waiting, go_through, items_at_once
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
 from regen.cli.terminal import Steps, complain, console
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from eval_conflictbench.data import ConflictItem, StancePair
     from eval_conflictbench.results import JudgeResults
     from regen.compiled import Compiled
+    from regen.judges import Judge
     from regen.models.choice import Role
     from regen.settings import Settings
 
@@ -54,7 +55,8 @@ def evaluate(plan: Plan) -> None:
     """Goes through a run, or what is left of it, and shows its figures.
 
     Raises:
-        InputError: the run's folder belongs to another run, or one that waits for batches.
+        InputError: the run's folder belongs to another run, or one that waits for batches; a batch of a judge that asks
+            no model.
         ConfigurationError: the model or the judge cannot be had.
         ProviderError: the model failed ten items in a row, or a batch.
         KeyboardInterrupt: Ctrl-C, once what was paid for is kept and the figures are written.
@@ -68,8 +70,10 @@ def evaluate(plan: Plan) -> None:
     check(settings, *roles)
     if plan.program:
         plan.program.check_unseen([item.claim, item.question] for item in plan.items)
-    if plan.batch and with_model:
-        check_batches(settings)
+    if plan.batch and not with_model:
+        raise InputError(f"The judge {settings.judge} asks no model: leave --batch out.")
+    if plan.batch:
+        check_batches(settings, "judge")
     with steps.live():
         steps("loading")
         import dspy
@@ -86,11 +90,16 @@ def evaluate(plan: Plan) -> None:
         lm = make_model(settings, "judge", steps) if with_model else None
         with dspy.context(lm=lm) if lm else nullcontext():
             name = default_judge() if settings.judge == "auto" else settings.judge
-            judge = make_judge(name, samples=settings.judge_samples)
-            if plan.program:
-                if not hasattr(judge, "named_predictors"):
+
+            def new_judge() -> Judge:
+                judge = make_judge(name, samples=settings.judge_samples, seed=settings.seed)
+                if plan.program and not hasattr(judge, "named_predictors"):
                     raise InputError(f"The judge {name} has no prompts, so that --program has nothing to give it.")
-                plan.program.apply(judge, "judge.")
+                if plan.program:
+                    plan.program.apply(judge, "judge.")
+                return judge
+
+            judge = new_judge()
     folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     items = [(item.id, kept(item)) for item in plan.items]
     written: list[JudgeResults] = []
@@ -101,15 +110,17 @@ def evaluate(plan: Plan) -> None:
         outbox = Outbox(run, retries=settings.retries) if plan.batch else None
         calls = Calls(run, max_calls=plan.max_calls, max_cost=plan.max_cost)
         journal = Journal(calls, concurrency=settings.concurrency, outbox=outbox)
-        stages = [stage(judge, support=settings.support, check_quotes=settings.check_quotes)]
+        stages = [stage(new_judge, support=settings.support, check_quotes=settings.check_quotes)]
 
         def write(complete: bool, stopped: str | None) -> int:
-            written.append(results(run, complete=complete, stopped=stopped))
+            written.append(results(run, complete=complete, stopped=stopped, notes=batch_notes(run)))
             report.write(run, written[-1])
             return written[-1].n
 
         with dspy.context(lm=journal.lm(lm)) if lm else nullcontext():
-            go_through(run, journal, stages, settings, quiet=plan.quiet, write=write)
+            # A judge without a model takes all cores for one item.
+            at_once = items_at_once(settings, "judge") if with_model else 1
+            go_through(run, journal, stages, at_once=at_once, quiet=plan.quiet, write=write)
     _end(plan, written[-1], folder)
 
 
@@ -121,7 +132,7 @@ def _config(plan: Plan, name: str, judge: Any, lm: Any) -> dict[str, Any]:
 
     settings = plan.settings
     address = choose(settings, "judge").api_base if lm else None
-    config: dict[str, Any] = {
+    return {
         "judge": name,
         "judge_samples": settings.judge_samples,
         "model": lm.model if lm else None,
@@ -133,12 +144,9 @@ def _config(plan: Plan, name: str, judge: Any, lm: Any) -> dict[str, Any]:
         "temperature": settings.temperature,
         "max_tokens": settings.max_tokens,
         "prompts": prompts_hash(judge) if hasattr(judge, "named_predictors") else None,
+        "judge_files": getattr(judge, "identity", None),
+        "program": plan.program.sha256 if plan.program else None,
     }
-    if plan.program:
-        config["program"] = plan.program.sha256
-    if files := getattr(judge, "identity", None):
-        config["judge_files"] = files
-    return config
 
 
 def _end(plan: Plan, results: JudgeResults, folder: Path) -> None:
@@ -152,6 +160,9 @@ def _end(plan: Plan, results: JudgeResults, folder: Path) -> None:
         raise typer.Exit(error.exit_code)
     if results.unjudged:
         complain(f"{results.unjudged} of {results.of} items could not be judged. --retry-failed has them done again.")
+    if results.partly_judged:
+        complain(f"{results.partly_judged} of {results.of} items were judged without some of their documents.")
+    if results.unjudged or results.partly_judged:
         raise typer.Exit(ProviderError.exit_code)
 
 

@@ -18,7 +18,14 @@ from pydantic import SecretStr
 from rich.table import Table
 from rich.text import Text
 
-from regen.cli.evaluating import batch_notes, check_batches, check_waiting, file_hash, go_through
+from regen.cli.evaluating import (
+    batch_notes,
+    check_batches,
+    check_waiting,
+    file_hash,
+    go_through,
+    items_at_once,
+)
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
 from regen.cli.terminal import Steps, complain, console
@@ -46,6 +53,10 @@ _ONE_ORDER = (
     "The model gives no log-probabilities, so each item was asked in one order of its choices, drawn by the seed; "
     "--both-orders asks in both, and tells the position bias."
 )
+
+
+Said = tuple[str, str | None]
+"""What is said to models: the hash of the prompts, and that of the files of a judge that has a model of its own."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +108,7 @@ def evaluate(plan: Plan) -> None:
     if plan.batch and plan.engine == "ray":
         raise InputError("--batch sends the calls from here, and leaves nothing to a Ray cluster: give one of the two.")
     if plan.batch:
-        check_batches(plan.settings)
+        check_batches(plan.settings, "answer", "judge")
     settings, steps = plan.settings, Steps(quiet=plan.quiet)
     with ExitStack() as stack:
         ray = None
@@ -136,7 +147,7 @@ def evaluate(plan: Plan) -> None:
             run.forget_failures()
         cluster = None
         if ray is not None:
-            cluster = stack.enter_context(_cluster(plan, ray, run, judge, config["prompts"]))
+            cluster = stack.enter_context(_cluster(plan, ray, run, judge, (config["prompts"], config["judge_files"])))
             steps.note(cluster.size)
         calls = cluster.calls if cluster else Calls(run, max_calls=plan.max_calls, max_cost=plan.max_cost)
         outbox = Outbox(run, retries=settings.retries) if plan.batch else None
@@ -157,7 +168,7 @@ def _check_model(settings: Settings) -> None:
         )
 
 
-def _cluster(plan: Plan, ray: Any, run: Run, judge: str, prompts: str) -> Cluster:
+def _cluster(plan: Plan, ray: Any, run: Run, judge: str, said: Said) -> Cluster:
     """Workers for the run, to be entered: each is given what makes its models and stages, and their keys."""
     from regen.cluster import Cluster
     from regen.models import choose
@@ -169,7 +180,7 @@ def _cluster(plan: Plan, ray: Any, run: Run, judge: str, prompts: str) -> Cluste
     return Cluster(
         ray,
         run.folder,
-        partial(_on_a_worker, replace(plan, items=()), judge, models, prompts),
+        partial(_on_a_worker, replace(plan, items=()), judge, models, said),
         keys,
         concurrency=settings.concurrency,
         max_calls=plan.max_calls,
@@ -178,7 +189,7 @@ def _cluster(plan: Plan, ray: Any, run: Run, judge: str, prompts: str) -> Cluste
 
 
 def _on_a_worker(
-    plan: Plan, judge: str, models: Sequence[ModelChoice], prompts: str, journal: Journal
+    plan: Plan, judge: str, models: Sequence[ModelChoice], said: Said, journal: Journal
 ) -> tuple[Any, list[Stage]]:
     """The answering model and the stages, in the process of a worker.
 
@@ -188,17 +199,23 @@ def _on_a_worker(
     import dspy
 
     from regen.models import make_lm
-    from regen.prompts import prompts_hash
 
     lm, *judge_lm = [journal.lm(make_lm(model, plan.settings)) for model in models]
     with dspy.context(lm=lm):
         evaluation = _evaluation(plan, judge, judge_lm[0] if judge_lm else None)
-        if prompts_hash(*evaluation.programs()) != prompts:
+        if _said(evaluation) != said:
             raise ConfigurationError(
-                f"The regen on {platform.node()} has other prompts than the one here: install the same version on all "
-                "machines."
+                f"The regen on {platform.node()} has other prompts, or a judge of other files, than the one here: "
+                "install the same version on all machines."
             )
         return lm, evaluation.stages()
+
+
+def _said(evaluation: Evaluation) -> Said:
+    from regen.prompts import prompts_hash
+
+    program, *others = evaluation.programs()
+    return prompts_hash(program, *others), getattr(program.judge, "identity", None)
 
 
 def _evaluation(plan: Plan, judge: str, judge_lm: Any, search: Any = None) -> Evaluation:
@@ -257,7 +274,8 @@ def _work(plan: Plan, run: Run, journal: Journal, evaluation: Evaluation, cluste
         report.write(run, written[-1])
         return written[-1].n
 
-    go_through(run, journal, stages, plan.settings, quiet=plan.quiet, write=write)
+    at_once = items_at_once(plan.settings, "answer", "judge")
+    go_through(run, journal, stages, at_once=at_once, quiet=plan.quiet, write=write)
     return written[-1]
 
 
@@ -319,10 +337,9 @@ def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict
     """
     from regen.models import choose
     from regen.models.wire import without_credentials
-    from regen.prompts import prompts_hash
 
     settings = plan.settings
-    programs = _evaluation(plan, judge, judge_lm).programs()
+    prompts, judge_files = _said(_evaluation(plan, judge, judge_lm))
     address = choose(settings).api_base
     config: dict[str, Any] = {
         "model": lm.model,
@@ -339,12 +356,10 @@ def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict
         "check_quotes": settings.check_quotes,
         "temperature": settings.temperature,
         "max_tokens": settings.max_tokens,
-        "prompts": prompts_hash(*programs),
+        "prompts": prompts,
+        "judge_files": judge_files,
+        "program": plan.program.sha256 if plan.program else None,
     }
-    if plan.program:
-        config["program"] = plan.program.sha256
-    if files := getattr(programs[0].judge, "identity", None):
-        config["judge_files"] = files
     if search is not None:
         names = search.name.split(",")
         config |= {

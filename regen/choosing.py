@@ -28,6 +28,8 @@ NEITHER = "neither of them, or the document is about something else"
 # The log-probability of an option that is not among the tokens that the model reports, below the last of those.
 _BELOW = 1.0
 _TOP = 20
+# More than a call is ever made again.
+_ROLLOUTS = 100
 # What one document is worth beside the answer's own log-odds, which are seldom beyond 1 once the order is taken out.
 DOCUMENT_NATS = 1.0
 
@@ -97,8 +99,10 @@ def again(lm: Any, attempt: int) -> dict[str, Any]:
     """
     if not attempt:
         return {}
-    warmer = {} if getattr(lm, "kwargs", {}).get("temperature") is None else {"temperature": 0.3}
-    return {"rollout_id": attempt, **warmer}
+    given = getattr(lm, "kwargs", {})
+    warmer = {} if given.get("temperature") is None else {"temperature": max(0.3, given["temperature"])}
+    # One of several samples stays apart from the others.
+    return {"rollout_id": attempt + _ROLLOUTS * (given.get("rollout_id") or 0), **warmer}
 
 
 def _by_logprobs(

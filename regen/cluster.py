@@ -165,7 +165,7 @@ class Cluster:
             for call in ended.calls:
                 ledger.add(*call)
             return ended.data
-        raise RegenError(f"{_DEATHS} workers died over {stage} of {ledger.item}, the last one so: {cause}.")
+        raise ProviderError(f"{_DEATHS} workers died over {stage} of {ledger.item}, the last one so: {cause}.")
 
     def _idlest(self) -> _Hand:
         with self._lock:

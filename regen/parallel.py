@@ -68,7 +68,10 @@ def run_all(
 
 
 def in_turn(work: Callable[[Item], Out], items: Sequence[Item]) -> list[Out]:
-    """`work` on one item after the other; `Awaited` goes on upwards once all of them were asked for."""
+    """`work` on one item after the other; `Awaited` goes on upwards once all of them were asked for.
+
+    So it does where another one fails: the failure comes again once the reply is there, which is paid for either way.
+    """
     results: list[Out] = []
     awaited: Awaited | None = None
     for item in items:
@@ -76,6 +79,9 @@ def in_turn(work: Callable[[Item], Out], items: Sequence[Item]) -> list[Out]:
             results.append(work(item))
         except Awaited as error:
             awaited = error
+        except Exception:
+            if awaited is None:
+                raise
     if awaited is not None:
         raise awaited
     return results

@@ -92,10 +92,8 @@ class Regen(dspy.Module):
         self.judge_name = type(judge).__name__
         if isinstance(judge, str):
             self.judge_name = default_judge(judge_lm) if judge == "auto" else judge
-            judge = make_judge(self.judge_name, samples=judge_samples)
+            judge = make_judge(self.judge_name, samples=judge_samples, seed=seed)
         self.judge = judge
-        if hasattr(self.judge, "seed"):
-            self.judge.seed = seed
 
     def forward(
         self,

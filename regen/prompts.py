@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from regen import adapter, choosing, citations, feedback, fence
-from regen.judges import contrast, lm
+from regen import adapter, choosing, citations, claims, feedback, fence, readings
+from regen.judges import contrast, lm, vote
 
-# Where text that a model reads is put together: what is around the signatures' own words.
-_WORDING = (adapter, choosing, citations, contrast, feedback, fence, lm)
+# Where text that a model reads is put together, and its replies are read: what is around the signatures' own words.
+_WORDING = (adapter, choosing, citations, claims, contrast, feedback, fence, lm, readings, vote)
 
 
 def prompts_hash(*modules: Any) -> str:

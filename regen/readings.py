@@ -42,6 +42,7 @@ _REPORTED = re.compile(
 _YES_NO = frozenset({"yes", "no"})
 # Words with which a question asks, and which say nothing of what it is about.
 _ASKING = frozenset("what when where why how much mani long often old i me my we us s is it should could would".split())
+_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
 # Stems of words that answer how many there are without a number.
 _QUANTITIES = frozenset(
@@ -141,6 +142,18 @@ def fits(answer: str, question: str) -> bool:
         return True
     words = {_stem(word) for word in _WORD.findall(answer.casefold()) if not word[0].isdigit()}
     return bool(numbers(answer)) or bool(words & (_QUANTITIES | _SCALES)) or _REJECTS.search(answer) is not None
+
+
+def asks_who(question: str) -> bool:
+    """Whether a question asks for somebody."""
+    return _WHO.search(question) is not None
+
+
+def names_somebody(answer: str, text: str) -> bool:
+    """Whether an answer holds a name: a word that the text it was read in only ever writes with a capital letter."""
+    words = {word for word in re.findall(r"[^\W\d_]+", answer) if word.casefold() not in _STOP}
+    written = set(re.findall(r"[^\W\d_]+", text))
+    return any(word[0].isupper() and word in written and word.lower() not in written for word in words)
 
 
 def is_reported(text: str) -> bool:

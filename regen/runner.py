@@ -7,10 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
+from regen.errors import InputError, ProviderError, RegenError
 from regen.journal import Journal, Ledger, Stopped
 from regen.models.failures import expected, translate
 from regen.parallel import Awaited
@@ -18,6 +19,8 @@ from regen.runs import Run
 
 # So many items in a row that a provider failed mean that it is down: to go on would fail all the others too.
 FAILURES_IN_A_ROW = 10
+# Exit codes of failures that say nothing of other items. A wrong setting does, and so does a store that is gone.
+_AN_ITEMS_OWN = (InputError.exit_code, ProviderError.exit_code)
 
 Work = Callable[[Mapping[str, Any], Mapping[str, Mapping[str, Any]], Ledger], Mapping[str, Any]]
 
@@ -65,8 +68,8 @@ def work_through(run: Run, journal: Journal, stages: Sequence[Stage], board: Boa
         at_once: Items at the same time.
 
     Raises:
-        RegenError: at once where its exit code is that of a wrong setting or credential (a `ConfigurationError`, or
-            a search whose key was refused), since no other item would fare better.
+        RegenError: at once where it is a wrong setting or credential (a `ConfigurationError`, or a search whose key was
+            refused), or the run's store, since no other item would fare better.
         ProviderError: the provider failed ten items in a row, or a batch.
         KeyboardInterrupt: Ctrl-C; the calls in flight are kept, unless it comes again.
     """
@@ -102,12 +105,15 @@ def _go_through(worker: _Worker, journal: Journal, at_once: int) -> None:
         except KeyboardInterrupt as interrupt:
             error = interrupt
         if error is not None:
-            journal.calls.stop("The run was interrupted." if isinstance(error, KeyboardInterrupt) else str(error))
+            # Where it is the store that has gone, it cannot be told to stop either.
+            with suppress(RegenError):
+                journal.calls.stop("The run was interrupted." if isinstance(error, KeyboardInterrupt) else str(error))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     if error is not None:
         wait(future for future in futures if not future.cancelled())
-        journal.calls.settle()
+        with suppress(RegenError):
+            journal.calls.settle()
         if not isinstance(error, Stopped):
             raise error
 
@@ -163,7 +169,7 @@ class _Worker:
                 awaited.add(stage.name)
             except expected() as error:
                 cause = translate(error)
-                if cause.exit_code == ConfigurationError.exit_code:
+                if cause.exit_code not in _AN_ITEMS_OWN:
                     raise cause from error
                 errors.append(cause)
                 failed.add(stage.name)

@@ -226,6 +226,21 @@ def test_what_two_replies_about_all_documents_leave_out_is_unjudged(scripted_lm:
         judge(make_judge("lm:all"), scripted_lm(lambda *_: both()))
 
 
+def test_what_a_first_reply_about_all_documents_says_is_kept_though_the_second_is_none(scripted_lm: MakeLM) -> None:
+    replies = iter([both((1, 1, "supports"), (1, 2, "supports")), "I would rather not."])
+    found = judge(make_judge("lm:all"), scripted_lm(lambda *_: next(replies)))
+    assert stances(found) == {("c1", "old"): "supports", ("c2", "old"): "supports"}
+    assert [item.document_id for item in found.unjudged] == ["new", "none"]
+
+
+def test_a_call_about_all_documents_asks_for_no_more_than_models_write(scripted_lm: MakeLM) -> None:
+    documents = [Document(id=str(n), text=f"Text {n}.") for n in range(30)]
+    said = both(*[(n, claim, "irrelevant") for n in range(1, 31) for claim in (1, 2)])
+    lm = scripted_lm(lambda *_: said).copy(max_tokens=500)
+    judge(make_judge("lm:all"), lm, documents=documents)
+    assert lm.engine.requests[0].config.max_tokens == 8000
+
+
 @pytest.mark.parametrize("granularity", ["document", "all"])
 def test_a_reply_that_cannot_be_read_is_asked_for_again(granularity: str, scripted_lm: MakeLM) -> None:
     good = both((1, 1, "supports"), (1, 2, "contradicts"))
@@ -244,7 +259,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_again(granularity: str, script
         ("ensemble:lm=0,contrast", "The weight '0' of the judge lm is not a number above 0"),
         ("ensemble:lm=nan,contrast", "is not a number above 0"),
         ("ensemble:lm,oracle", "no judge 'oracle'"),
-        ("auto", "There is no judge 'auto'"),
+        ("ensemble:auto,lm", "no judge 'auto'; there are: contrast"),
     ],
 )
 def test_what_stands_after_a_judges_name_is_checked(name: str, why: str) -> None:
@@ -277,6 +292,11 @@ def test_a_tie_is_irrelevant() -> None:
     assert elected([1, 1], said("supports"), said("irrelevant")).stance is Stance.IRRELEVANT
 
 
+def test_a_tie_is_one_whatever_the_weights_are_written_like() -> None:
+    item = elected([0.1, 0.2, 0.3], said("supports"), said("supports"), said("contradicts"))
+    assert item.stance is Stance.IRRELEVANT
+
+
 def test_support_is_partial_where_most_of_it_is() -> None:
     assert elected([1, 1, 2], said("supports"), said("supports", partial=True), said("supports", partial=True)).partial
     assert not elected([2, 1], said("supports"), said("supports", partial=True)).partial
@@ -296,6 +316,20 @@ def test_an_ensemble_goes_on_without_a_judge_that_fails_and_says_so(scripted_lm:
     assert found.warnings[0].startswith("lm is left out of the vote: ")
     with pytest.raises(ProviderError):
         judge(make_judge("ensemble:lm,lm:all"), scripted_lm(lambda *_: "No."), CLAIMS[:1])
+
+
+def test_a_sample_that_is_asked_again_stays_as_warm_and_apart_from_the_others(scripted_lm: MakeLM) -> None:
+    replies = iter(["No."] * 2 + [verdicts(verdict(1, "supports", "The fee"))] * 3)
+    lm = scripted_lm(lambda *_: next(replies)).copy(seed=5, temperature=0.0)
+    with dspy.context(lm=lm):
+        make_judge("lm", samples=2).judge(CLAIMS[:1], DOCUMENTS[:1])
+    assert {request.config.temperature for request in lm.engine.requests} == {0.7}
+
+
+def test_the_seed_reaches_every_judge_that_shuffles() -> None:
+    assert make_judge("contrast", seed=7).seed == 7
+    assert [part.seed for part in make_judge("ensemble:contrast,contrast=2", seed=7).judges] == [7, 7]
+    assert make_judge("contrast", samples=2, seed=7).inner.seed == 7
 
 
 def test_samples_differ_and_the_majority_counts(scripted_lm: MakeLM) -> None:
@@ -390,6 +424,33 @@ def test_an_answer_with_a_number_that_its_document_lacks_is_no_answer_to_choose(
     found = judge(ContrastJudge(), lm, CLAIMS[:1], question=QUESTION)
     assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
     assert not any("14 euros" in option for prompt in lm.engine.prompts() for option in shown(prompt).values())
+
+
+def test_where_somebody_is_asked_for_a_role_is_no_rival_of_a_name(scripted_lm: MakeLM) -> None:
+    documents = [
+        Document(id="name", text="The support team is led by Priya Raman."),
+        Document(id="role", text="The support lead, a role of the support team, changes every week."),
+    ]
+    read = {documents[0].text: "Priya Raman", documents[1].text: "The support lead"}
+
+    def script(_: str, user: str, __: Any) -> Any:
+        answer = next(said for text, said in read.items() if text in user)
+        letters = {text: letter for letter, text in shown(user).items()}
+        if not letters:
+            return answer
+        chosen = letters.get(answer, "N")
+        return chosen, {letter: -0.05 if letter == chosen else -6.0 for letter in letters.values()}
+
+    claim = [Claim(id="c1", text="Priya Raman leads the support team.")]
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, claim, documents, question="Who leads the support team?")
+    assert of(found, "c1") == {"name": "supports", "role": "irrelevant"}
+    assert found.answers == {"name": "Priya Raman"}
+    # Where nobody is named, roles are answers like any other.
+    del read[documents[0].text]
+    assert judge(ContrastJudge(), lm, claim, documents[1:], question="Who leads the support team?").answers == {
+        "role": "The support lead"
+    }
 
 
 def test_every_stance_that_counts_quotes_a_sentence_of_its_document(scripted_lm: MakeLM) -> None:

@@ -7,7 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regen.quotes import sentences
-from regen.readings import bearing, best_sentence, content, fits, group, is_none, is_yes_or_no, numbers, same_answer
+from regen.readings import (
+    asks_who,
+    bearing,
+    best_sentence,
+    content,
+    fits,
+    group,
+    is_none,
+    is_yes_or_no,
+    names_somebody,
+    numbers,
+    same_answer,
+)
 
 SAME = [
     ("Paris", "paris."),
@@ -204,3 +216,17 @@ def test_how_many_is_answered_by_a_number_or_a_word_for_one(answer: str, expecte
 
 def test_numbers_are_told_however_they_are_written() -> None:
     assert numbers("Eight of 1,200 cost $4.20 at 7:00.") == {"8", "1200", "4.2", "7"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("Raman", True), ("Priya Raman, head of support", True), ("The release lead", False), ("Head of support", False)],
+)
+def test_a_name_is_what_a_text_only_writes_with_a_capital(answer: str, expected: bool) -> None:
+    text = "Priya Raman is head of support. The release lead changes. Release notes follow."
+    assert names_somebody(answer, text) is expected
+
+
+def test_who_is_asked_for_somebody() -> None:
+    assert asks_who("Who leads the team?") and asks_who("On whose desk is it?")
+    assert not asks_who("When is the whole team open?")

@@ -13,6 +13,7 @@ from regen.errors import InputError, RegenError
 
 if TYPE_CHECKING:
     from regen.journal import Journal
+    from regen.models.choice import Role
     from regen.runner import Stage
     from regen.runs import Run
     from regen.settings import Settings
@@ -22,8 +23,8 @@ def go_through(
     run: Run,
     journal: Journal,
     stages: Sequence[Stage],
-    settings: Settings,
     *,
+    at_once: int,
     quiet: bool,
     write: Callable[[bool, str | None], int],
 ) -> None:
@@ -33,7 +34,7 @@ def go_through(
         run: Held by this process.
         journal: Of the run.
         stages: In order.
-        settings: Say how many items are done at the same time.
+        at_once: Items at the same time.
         quiet: Show no progress.
         write: Writes the figures, however this ends: it is told whether the run is complete, and why not where that is
             known, and gives the number of items that they are over.
@@ -42,14 +43,11 @@ def go_through(
         RegenError, KeyboardInterrupt: as `regen.runner.work_through`, once the figures are written.
     """
     from regen.cli.progress import RunBoard
-    from regen.models import choose
     from regen.runner import complete, work_through
 
     left = _left(run, [stage.name for stage in stages])
     total = run.counts()[0]
     board = RunBoard(total, total - left.pop("items"), left, journal.calls.spent, quiet=quiet)
-    # The local model has one slot: items side by side would push each other's documents out of its prompt cache.
-    at_once = 1 if choose(settings).kind == "embedded" else settings.concurrency
     stopped: str | None = None
     with run.session() as end:
         try:
@@ -75,12 +73,20 @@ def go_through(
                     complain(f"The provider goes on with {_batches(run)}, which that command fetches.")
 
 
-def check_batches(settings: Settings) -> None:
-    """Raises ConfigurationError where a model cannot be asked in batches, before it is fetched."""
+def items_at_once(settings: Settings, *roles: Role) -> int:
+    """How many items are worked on at the same time with the models in these roles."""
+    from regen.models import choose
+
+    # The local model has one slot: items side by side would push each other's documents out of its prompt cache.
+    return 1 if any(choose(settings, role).kind == "embedded" for role in roles) else settings.concurrency
+
+
+def check_batches(settings: Settings, *roles: Role) -> None:
+    """Raises ConfigurationError where the model in a role cannot be asked in batches, before it is fetched."""
     from regen.models import choose
     from regen.models.batch_api import unfit
 
-    for role in ("answer", "judge") if settings.judge_model else ("answer",):
+    for role in roles:
         choice = choose(settings, role)
         if choice.kind != "openai-compatible":
             raise unfit(choice.model)

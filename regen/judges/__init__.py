@@ -52,16 +52,17 @@ def check_judge(name: str) -> None:
         raise _unknown(kind)
 
 
-def make_judge(name: str, *, samples: int = 1) -> Judge:
+def make_judge(name: str, *, samples: int = 1, seed: int = 0) -> Judge:
     """The judge of a name, such as `lm` or `lm:pair`.
 
     Args:
         name: As it is registered; after a colon may stand what the judge's attribute `takes` describes.
         samples: How often it is asked, at a temperature above 0; the majority counts (`regen.judges.vote`).
+        seed: Of what the judge shuffles.
 
     Raises:
         ConfigurationError: no installed package registers that name, or it takes nothing of what stands after the
-            colon.
+            colon, or several samples are asked of a judge that says the same each time.
     """
     kind, colon, argument = name.partition(":")
     if kind not in _installed():
@@ -72,6 +73,11 @@ def make_judge(name: str, *, samples: int = 1) -> Judge:
         has = f"takes {takes} after a colon" if takes else "takes nothing after its name"
         raise ConfigurationError(f"The judge {kind} {has}: {name!r} is not one.")
     judge: Judge = factory(argument) if argument else factory()
+    for part in (judge, *getattr(judge, "judges", ())):
+        if hasattr(part, "seed"):
+            part.seed = seed
+    if samples > 1 and not asks_model(name):
+        raise ConfigurationError(f"The judge {name} says the same each time: leave --judge-samples out.")
     if samples > 1:
         from regen.judges.vote import Consistent
 
@@ -86,7 +92,8 @@ def asks_model(name: str) -> bool:
 
 
 def _unknown(kind: str) -> ConfigurationError:
-    return ConfigurationError(f"There is no judge {kind!r}; there are: {', '.join(['auto', *judge_names()])}.")
+    known = [name for name in ("auto", *judge_names()) if name != kind]
+    return ConfigurationError(f"There is no judge {kind!r}; there are: {', '.join(known)}.")
 
 
 @cache

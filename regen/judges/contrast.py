@@ -22,6 +22,7 @@ from regen.judges import Progress
 from regen.judges.gather import each_document, refuse_nothing
 from regen.quiet import cut_on_purpose
 from regen.readings import (
+    asks_who,
     bare,
     bearing,
     best_sentence,
@@ -32,6 +33,7 @@ from regen.readings import (
     is_none,
     is_reported,
     is_yes_or_no,
+    names_somebody,
     negative,
     numbers,
     same_answer,
@@ -133,7 +135,8 @@ class ContrastJudge(dspy.Module):
         read, unjudged = each_document(lambda d: self._read(fence(d), question), documents, steps.part(0))
         readers = [document for document in documents if document.id in read and not is_none(read[document.id])]
         # What a small model makes up, or says of something else, would only draw other documents away from theirs.
-        answers = [read[document.id] for document in readers if _stands(document, read[document.id], question)]
+        standing = [document for document in readers if _stands(document, read[document.id], question)]
+        answers = _of_one_kind([(read[document.id], document) for document in standing], question)
         groups = group(answers)[:MAX_ANSWERS]
         options = [min((answers[place] for place in places), key=len) for places in groups]
         said_of = {claim.id: attribution(claim.text) for claim in claims}
@@ -315,6 +318,13 @@ def _given(
         return None
     # "Yes" stands in any text: what is quoted for it is what is asked about.
     return side, question if is_yes_or_no(said) else said
+
+
+def _of_one_kind(read: Sequence[tuple[str, Document]], question: str) -> list[str]:
+    """The answers that can be rivals: where somebody is asked for, a role contradicts no name."""
+    named = {answer for answer, document in read if names_somebody(answer, document.text)}
+    answers = [answer for answer, _ in read]
+    return [answer for answer in answers if answer in named] if named and asks_who(question) else answers
 
 
 def _stands(document: Document, answer: str, question: str) -> bool:

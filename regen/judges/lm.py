@@ -14,6 +14,7 @@ from regen.errors import ConfigurationError, ProviderError
 from regen.fence import fence, fence_all, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document, refuse_nothing
+from regen.models.failures import expected, translate
 from regen.parallel import in_turn
 from regen.readings import agreed, is_none
 from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
@@ -24,6 +25,8 @@ Out = TypeVar("Out")
 
 # New tokens that the verdict on one claim may take, its quote included.
 _TOKENS = 160
+# Models and servers refuse a call that asks for more than they can write; few can write less than this.
+_MOST_TOKENS = 8000
 
 
 class LMJudge(dspy.Module):
@@ -132,12 +135,18 @@ class LMJudge(dspy.Module):
             return True if best.keys() >= pairs else None
 
         inputs = {"documents": fence_all(documents), "question": question, "claims": _numbered(texts)}
-        self._asked(inputs, len(pairs), read)
+        cause = "the judge's reply left out some of its claims, twice"
+        try:
+            self._asked(inputs, len(pairs), read)
+        except expected() as error:
+            if not best:
+                raise
+            # What the first reply said is kept.
+            cause = str(translate(error)).rstrip(".")
         evidence, unjudged = [], []
         for place, document in enumerate(documents, 1):
             verdicts = [best.get((place, number)) for number in range(1, len(texts) + 1)]
             if None in verdicts:
-                cause = "the judge's reply left out some of its claims, twice"
                 unjudged.append(Unjudged(document_id=document.id, cause=cause))
             else:
                 evidence += [_evidence(v, claim, document) for v, claim in zip(verdicts, claims, strict=True) if v]
@@ -146,7 +155,7 @@ class LMJudge(dspy.Module):
     def _asked(self, inputs: dict[str, str], count: int, read: Callable[[Any], Out | None]) -> Out | None:
         """What `read` makes of the reply; where it makes nothing of it, or it is no reply at all, of a second one."""
         lm = self.verdict.lm or dspy.settings.lm
-        room = max(lm.kwargs.get("max_tokens") or 0, _TOKENS * count)
+        room = max(lm.kwargs.get("max_tokens") or 0, min(_TOKENS * count, _MOST_TOKENS))
         with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
             for attempt in range(2):
                 # A little warmer the second time: at 0 the same would come back.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from math import fsum, isclose
 from typing import Any
 
 import dspy
@@ -153,9 +154,10 @@ def vote(
 
 
 def _elected(votes: Sequence[tuple[float, Evidence]]) -> Evidence:
-    weight_of = {stance: sum(weight for weight, item in votes if item.stance is stance) for stance in Stance}
+    weight_of = {stance: fsum(weight for weight, item in votes if item.stance is stance) for stance in Stance}
     most = max(weight_of.values())
-    leading = [stance for stance, weight in weight_of.items() if weight == most]
+    # 0.1 + 0.2 is a tie with 0.3.
+    leading = [stance for stance, weight in weight_of.items() if isclose(weight, most)]
     stance = leading[0] if len(leading) == 1 else Stance.IRRELEVANT
     agreeing = [(weight, item) for weight, item in votes if item.stance is stance]
     partial = sum(weight for weight, item in agreeing if item.partial)

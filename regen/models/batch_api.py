@@ -93,7 +93,7 @@ class BatchAPI:
             if file:
                 # Not `splitlines`: other line ends are text.
                 lines = self._content(batch.id, file).split(b"\n")
-                found |= dict(self._outcome(line) for line in lines if line.strip())
+                found |= dict(filter(None, map(self._outcome, lines)))
         return found
 
     def _content(self, batch_id: str, file: str) -> bytes:
@@ -113,8 +113,8 @@ class BatchAPI:
         body = {"error": {"message": f"batch {batch.id} failed{line}: {said}{more}", "code": first and first.code}}
         return self._translated(self._status_error(400, body))
 
-    def _outcome(self, line: bytes) -> tuple[int, Any]:
-        """The place of a request, and what a line says came of it."""
+    def _outcome(self, line: bytes) -> tuple[int, Any] | None:
+        """The place of a request, and what a line says came of it; None for a line that says nothing of any."""
         try:
             data = json.loads(line)
             place, response, error = int(data["custom_id"]), data.get("response"), data.get("error")
@@ -122,7 +122,8 @@ class BatchAPI:
                 return place, self._reply(response["status_code"], response["body"])
             return place, self.missing((error or {}).get("message") or "no cause is given")
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise ProviderError(f"{self.address} gave replies to a batch that cannot be read.") from None
+            # Its request counts as one that the batch ended without: the replies in the other lines are paid for.
+            return None
 
     def _reply(self, status: int, body: Any) -> Any:
         if status != 200:

@@ -42,6 +42,7 @@ class Pace:
         self._lock = threading.Lock()
         self._rate: float | None = None
         self._before: float | None = None
+        self._took = 0
         self._next = self._eased = self._refused_at = float("-inf")
         self._taken: deque[float] = deque()
 
@@ -80,8 +81,10 @@ class Pace:
             if began > self._refused_at:
                 # The first of a burst: those that began with it may still be refused, too.
                 self._refused_at, self._before = now, self._rate
-            taken = sum(self._refused_at - _WINDOW <= time <= self._refused_at for time in self._taken)
-            found = taken * _AFTER_REFUSAL / _WINDOW if taken else (self._before or 2 * _UNKNOWN) / 2
+                self._took = sum(now - _WINDOW <= time for time in self._taken)
+            elif began >= self._refused_at - _WINDOW:
+                self._took -= 1
+            found = self._took * _AFTER_REFUSAL / _WINDOW if self._took > 0 else (self._before or 2 * _UNKNOWN) / 2
             self._rate = max(_SLOWEST, min(found, self._before or found))
             self._next = max(self._next, now + (_WINDOW if retry_after is None else retry_after))
             self._eased = self._next

@@ -133,7 +133,11 @@ def test_a_question_beginning_with_markup_and_not_in_ascii_is_taken_as_it_is(cli
         ([QUESTION, "-k", "ten"], 2, "Invalid value for '-k'"),
         ([QUESTION, "--nonsense"], 2, "No such option: --nonsense"),
         ([QUESTION, "more"], 2, "unexpected extra argument"),
-        ([QUESTION, "--judge", "nobody"], 3, "There is no judge 'nobody'; there are: auto, contrast, lm."),
+        (
+            [QUESTION, "--judge", "nobody"],
+            3,
+            "There is no judge 'nobody'; there are: auto, contrast, ensemble, lm, nli.",
+        ),
         ([QUESTION, "--model", "nobody/"], 3, "has no name after '/'"),
         ([QUESTION, "--api-base", "localhost"], 3, "must begin with http://"),
         ([QUESTION, "--file", "questions.txt"], 2, "not both"),

@@ -54,7 +54,7 @@ def test_stances_end_to_end(cli: Any, pairs: Path) -> None:
     assert found["confusion"]["irrelevant"] == {"supports": 1, "contradicts": 0, "irrelevant": 1, "unjudged": 0}
     assert (found["precision"], found["f1"]) == (None, None)
     assert found["lm_calls"] == found["usage"]["calls"] > 0
-    assert found["pairs"] == 4 and found["pairs_per_second"] > 0
+    assert found["pairs"] == 4
     validate(found, cli("schema", "judge").json)
     results = json.loads(Path("r/results.json").read_text())
     validate(results, cli("schema", "judge-results").json)
@@ -81,7 +81,8 @@ def test_conflicts_end_to_end_by_dataset(cli: Any, items: Path) -> None:
     found = cli(*command, "--json").json
     assert (found["n"], found["accuracy"]) == (4, 0.75)
     assert (found["precision"], found["recall"]) == (pytest.approx(2 / 3), 1.0)
-    assert found["f1"]["value"] == pytest.approx(0.8)
+    assert found["f1"] == pytest.approx(0.8)
+    assert found["overall"]["accuracy"]["low"] < 0.75 < found["overall"]["accuracy"]["high"]
     assert {name: part["accuracy"]["value"] for name, part in found["datasets"].items()} == {"a": 1.0, "b": 0.5}
     assert {one["label"]: one["recall"] for one in found["classes"]} == {"conflict": 1.0, "no conflict": 0.5}
     # Gone on with, it asks nothing again, and shows a table.
@@ -128,6 +129,11 @@ def test_as_many_of_each_label_are_drawn_as_asked_for(cli: Any, pairs: Path) -> 
         ("conflictbench", item(2, True), "line 2: documents"),
         ("conflictbench", json.dumps({**json.loads(item(2, True, "x")), "conflict": 1}), "line 2: conflict"),
         ("conflictbench", json.dumps({**json.loads(item(2, True, "x")), "documents": "x"}), "line 2: not an item"),
+        (
+            "conflictbench",
+            json.dumps({**json.loads(item(2, True)), "documents": [{"id": "2", "text": "x"}, "y"]}),
+            "line 2: two documents have the same id",
+        ),
     ],
 )
 def test_a_wrong_line_is_named(cli: Any, tmp_path: Path, model: FakeModel, command: str, text: str, why: str) -> None:
@@ -167,3 +173,55 @@ def test_a_judge_that_asks_no_model_needs_none(
         "abc",
         None,
     )
+
+
+def test_the_figures_of_a_run_gone_on_with_are_those_of_one_that_was_not(
+    cli: Any, pairs: Path, model: FakeModel
+) -> None:
+    """The last two pairs have one claim, question and document: none is answered from the other one's calls."""
+    twice = pairs.read_text().splitlines()
+    pairs.write_text("\n".join([*twice, pair(5, "The revenue was $6.8M, they joked.", "irrelevant")]))
+    command = ("eval", "stance", "--data", str(pairs), "--judge", "contrast", "--concurrency", "1", "--json")
+    whole = cli(*command, "--run", "whole").json
+    asked = len(model.prompts)
+    for limit in range(1, asked, 3):
+        assert cli(*command, "--run", "parts", "--max-calls", str(limit)).code == 5
+    parts = cli(*command, "--run", "parts").json
+    assert len(model.prompts) == 2 * asked
+    for name in ("n", "accuracy", "macro_f1", "confusion", "lm_calls"):
+        assert parts[name] == whole[name]
+    assert whole["pairs_per_second"] > 0
+    assert parts["pairs_per_second"] is None
+
+
+def test_an_item_that_is_judged_in_part_is_told(cli: Any, items: Path, model: FakeModel) -> None:
+    model.broken, model.breaks = (500, {"error": {"message": "boom"}}), "Gulls"
+    ended = cli("eval", "conflictbench", "--data", str(items), "--run", "r", "--judge", "contrast", "--json")
+    assert (ended.code, ended.json["unjudged"], ended.json["partly_judged"]) == (4, 0, 1)
+    assert "1 of 4 items were judged without some of their documents" in ended.err
+    assert any("boom" in warning for warning in ended.json["warnings"])
+    report = Path("r/report.md").read_text()
+    assert "**i3**, no conflict, judged in part" in report and "boom" in report
+
+
+def test_what_documents_say_is_no_markup_in_the_report(cli: Any, tmp_path: Path, model: FakeModel) -> None:
+    evil = "The revenue was $6.8M. <script>x</script> [a](javascript:x) | \x1b[31m \u202e"
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(pair(1, evil, "irrelevant", id="<b>|", claim=f"{evil} 1", dataset="<i>"))
+    ended = cli("eval", "stance", "--data", str(file), "--run", "r", "--judge", "contrast")
+    assert ended.code == 0, ended.err
+    report = Path("r/report.md").read_text()
+    assert "<script>" not in report and "](" not in report and "\x1b" not in report and "\u202e" not in report
+    assert "\x1b[31m" not in ended.out
+
+
+def test_batches_and_samples_are_refused_for_a_judge_without_a_model(
+    cli: Any, pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from regen.judges.nli import NLIJudge
+
+    monkeypatch.setattr(NLIJudge, "__init__", lambda self, _: None)
+    command = ("eval", "stance", "--data", str(pairs), "--run", "r", "--judge", "nli:x/y")
+    assert "asks no model: leave --batch out" in cli(*command, "--batch").err
+    ended = cli(*command, "--judge-samples", "3")
+    assert (ended.code, "says the same each time: leave --judge-samples out" in ended.err) == (3, True)

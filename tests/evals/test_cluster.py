@@ -272,7 +272,7 @@ def test_a_machine_with_other_prompts_is_refused(model: FakeModel, tmp_path: Pat
     asked = plan(tmp_path / "run", "ray")
     said = pytest.raises(ConfigurationError, match="has other prompts than the one here")
     with Run.begin(tmp_path / "run", "choices", {}, []) as run, said:
-        _on_a_worker(asked, "contrast", [choose(asked.settings)], "0" * 16, Journal(Calls(run)))
+        _on_a_worker(asked, "contrast", [choose(asked.settings)], ("0" * 16, None), Journal(Calls(run)))
 
 
 def test_the_embedded_model_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:

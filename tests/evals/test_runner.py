@@ -19,7 +19,7 @@ from eval_truthfulqa.metrics import SETTINGS
 from eval_truthfulqa.results import results
 from eval_truthfulqa.runner import in_order, shown_order
 from eval_truthfulqa.session import Plan, _end
-from regen.errors import ConfigurationError, InputError, ProviderError
+from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.journal import Calls, Journal
 from regen.runner import Stage, complete, work_through
 from regen.runs import Run
@@ -359,3 +359,13 @@ def test_a_mistake_in_the_program_is_not_hidden(bench: Bench) -> None:
 def no_model_left() -> Iterator[None]:
     yield
     dspy.configure(lm=None)
+
+
+def test_a_store_that_is_gone_ends_the_run_and_is_no_failure_of_an_item(bench: Bench, tmp_path: Path) -> None:
+    def broken(*_: Any) -> Any:
+        raise RegenError("The process that keeps the run's calls has ended.")
+
+    with Run.begin(tmp_path / "gone", "test", {}, [("a", {}), ("b", {})]) as run:
+        with pytest.raises(RegenError, match="has ended"):
+            work_through(run, Journal(Calls(run)), [Stage("one", broken)], bench.board, at_once=1)
+        assert run.failures() == {}

@@ -169,3 +169,18 @@ def test_event_loops_wait_for_the_same_turns() -> None:
 
     before = asyncio.run(run())
     assert before[1] - before[0] >= 0.9  # one call a second, after a first call that was refused
+
+
+def test_a_straggler_of_an_old_burst_changes_little(world: World) -> None:
+    pace = Pace(lambda: world.now)
+    times = [pace.turn() for _ in range(40)]
+    world.now += 0.5
+    pace.refused(times[0], None)
+    before = pace.rate
+    for _ in range(60):
+        pace.turn()
+    world.now += 3
+    pace.turn()
+    pace.refused(times[1], None)
+    assert before is not None and pace.rate is not None
+    assert pace.rate > 0.9 * before
