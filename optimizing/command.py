@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from regen.cli import options
+from regen.cli import options, run_options
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import InputError
 
@@ -82,6 +82,7 @@ def optimize(
     claims: options.Claims = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
+    concurrency: run_options.Concurrency = None,
     docs: options.Docs = None,
     k: options.K = None,
     search: options.Search = None,
@@ -105,6 +106,7 @@ def optimize(
         raise InputError("--harm goes with --metric net.")
     flags: dict[str, Any] = {"model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}
     flags |= {"claims": claims, "support": "strict" if strict else None, "seed": seed, "k": k}
+    flags |= {"concurrency": concurrency}
     flags |= options.search_flags(docs, search, recorded=recorded)
     settings = load_settings(flags)
     size = _budget(budget)
@@ -235,6 +237,7 @@ def _compile(
                     program=program,
                     prompt_lm=prompt_lm,
                     seed=settings.seed,
+                    concurrency=settings.concurrency,
                     tell=steps,
                     note=steps.note,
                 )

@@ -7,7 +7,8 @@ import hashlib
 import random
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -48,6 +49,8 @@ _LABELLED = {"light": 4, "medium": 8, "heavy": 16}
 _MIPRO_VALIDATION = {"light": 100, "medium": 300, "heavy": 1000}
 _SIMBA_BATCH = 32
 _DEMONSTRATIONS = 4
+# Items at the same time: each judges its documents at the same time as well.
+_THREADS = 16
 # A run with at least this score is a demonstration of how it is done: of the composite, what a right answer has.
 _SUCCESS = 0.6
 # An instruction is longer than an answer.
@@ -178,6 +181,7 @@ def optimize(
     program: Regen | None = None,
     prompt_lm: Any = None,
     seed: int = 0,
+    concurrency: int = 8,
     tell: Tell | None = None,
     note: Tell | None = None,
 ) -> Regen:
@@ -200,6 +204,7 @@ def optimize(
         program: What to compile; its search is not used, so that examples without documents fail.
         prompt_lm: What writes instructions; the configured model where None.
         seed: Of every draw.
+        concurrency: Model calls at the same time.
         tell: Told what is going on, often.
         note: Told each new best, in a line.
 
@@ -223,6 +228,7 @@ def optimize(
         budget,
         program or Regen(),
         seed=seed,
+        concurrency=concurrency,
         only=only,
         prompt_lm=prompt_lm,
         tell=tell or (lambda _: None),
@@ -243,6 +249,7 @@ class _Job:
         program: Regen,
         *,
         seed: int,
+        concurrency: int,
         only: Only | None,
         prompt_lm: Any,
         tell: Tell,
@@ -254,7 +261,7 @@ class _Job:
             size = _MIPRO_VALIDATION[_size(budget)]
             self.val = random.Random(seed).sample(self.val, min(size, len(self.val)))
         self.metric, self.out, self.optimizer, self.budget, self.only = metric, out, optimizer, budget, only
-        self.seed, self.tell, self.note = seed, tell, note
+        self.seed, self.concurrency, self.tell, self.note = seed, concurrency, tell, note
         self.lm, self.prompt_lm = dspy.settings.lm, prompt_lm or dspy.settings.lm
         self.base = copy.copy(program)
         self.base.search, self.base.on_step = None, None
@@ -287,34 +294,27 @@ class _Job:
         config |= {name: self.lm.kwargs.get(name) for name in ("temperature", "max_tokens")}
         if not isinstance(self.budget, int):
             config["budget"] = self.budget
-        with Run.begin(self.out / WORK, "optimize", config, [("program", {})]) as run, run.session() as end:
+        with Run.begin(self.out / WORK, "optimize", config, [("program", {})]) as run, run.session():
             if run.finished("program") and (self.out / PROGRAM).exists():
                 return self._loaded()
             limit = self.budget if isinstance(self.budget, int) else None
             journal = self._journal(Calls(run, max_calls=limit))
-            watch = Watch(self.metric, *self._watched(), best=self._best, tell=self.tell)
+            watch = Watch(self.metric, *self._watched(), best=self._best, tell=partial(self._tell, journal))
             try:
                 with self._context(journal, watch):
                     found = self._compile(watch, journal).program
-            except Stopped as stopped:
+            except Stopped:
                 found = watch.best[1].program if watch.best else self.base
                 took = (
                     "The best so far was taken."
                     if watch.best
                     else "Nothing was scored in full: these are the defaults."
                 )
-                self._update(stopped=f"{str(stopped).replace(' (--max-calls)', '')} {took}")
-            except KeyboardInterrupt:
-                journal.calls.stop("It was interrupted.")
-                end("It was interrupted.")
-                # What is under way is paid for.
-                journal.calls.settle()
-                raise
-            journal.calls.settle()
+                self._update(stopped=f"The limit of {limit:,} calls is reached. {took}")
             self._save(found, validation=watch.best[0] if watch.best else None)
             loaded = self._loaded()
             if self.test:
-                self._score(self._journal(Calls(run)), loaded)
+                self._score(run, loaded)
             self._save(loaded, finished=True, usage=run.usage())
             if self.card.stopped is None:
                 # With a larger budget, one that was stopped can be gone on with: it needs its replies.
@@ -465,12 +465,12 @@ class _Job:
         made.judge_lm = program.judge_lm
         return made
 
-    def _score(self, journal: Journal, compiled: Regen) -> None:
+    def _score(self, run: Run, compiled: Regen) -> None:
         values: list[list[float]] = []
         failed: list[int] = []
         for what, program in (("the default prompts", self.base), ("the compiled prompts", compiled)):
             watch = Watch(self.metric, [], 0, lambda *_: None, lambda _, what=what: self.tell(f"scoring {what}"))  # type: ignore[misc]
-            with self._context(journal, watch):
+            with self._context(self._journal(Calls(run)), watch):
                 evaluate = dspy.Evaluate(
                     devset=self.test, metric=watch.metric, num_threads=self._threads, max_errors=len(self.test) + 1
                 )
@@ -492,14 +492,27 @@ class _Job:
         self.card = Card.model_validate({**self.card.model_dump(exclude={"written"}), **values})
 
     def _journal(self, calls: Calls) -> Journal:
-        return Journal(calls, ledger=Ledger("program", "compile", once=True))
+        return Journal(calls, concurrency=self.concurrency, ledger=Ledger("program", "compile", once=True))
 
-    def _context(self, journal: Journal, watch: Watch) -> Any:
+    def _tell(self, journal: Journal, said: str) -> None:
+        self.tell(f"{said}, {journal.calls.spent().calls:,} calls")
+
+    @contextmanager
+    def _context(self, journal: Journal, watch: Watch) -> Iterator[None]:
+        """While inside, calls are kept and watched. However that ends, no further one begins; those under way are paid
+        for, and kept.
+        """
         lm = journal.lm(self.lm)
         # Samples at a higher temperature would all be the same.
         lm.kwargs.pop("seed", None)
         self.base.judge_lm = journal.lm(self.judge_lm) if self.judge_lm is not None else None
-        return dspy.context(lm=lm, callbacks=[*(dspy.settings.callbacks or []), watch])
+        try:
+            with dspy.context(lm=lm, callbacks=[*(dspy.settings.callbacks or []), watch]):
+                yield
+        finally:
+            # Threads of DSPy's go on with what they have begun.
+            journal.calls.stop("It has ended.")
+            journal.calls.settle()
 
     @property
     def _simba_batch(self) -> int:
@@ -508,7 +521,7 @@ class _Job:
     @property
     def _threads(self) -> int:
         # The local model has one slot; and DSPy begins a task anew beside itself that takes two minutes.
-        return 1 if str(self.lm.model).startswith("embedded/") else 8
+        return 1 if str(self.lm.model).startswith("embedded/") else min(self.concurrency, _THREADS)
 
 
 def attribute(name: str) -> str:
