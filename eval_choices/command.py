@@ -30,6 +30,7 @@ def choices(
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
+    program: options.Program = None,
     strict: options.Strict = False,
     max_rounds: ours.Rounds = None,
     seed: options.Seed = None,
@@ -54,12 +55,14 @@ def choices(
     from eval_truthfulqa.runner import in_order
     from eval_truthfulqa.session import Plan, evaluate
     from regen.cli.evaluating import file_hash
+    from regen.cli.setup import with_program
     from regen.settings import load as load_settings
 
     asked = in_order(ours.names(settings))
     named = {"model": model, "judge_model": judge_model, "judge": judge, "api_base": api_base}
     numbers = {"judge_samples": judge_samples, "seed": seed, "max_rounds": max_rounds, "concurrency": concurrency}
-    given = load_settings({**named, **numbers, "support": "strict" if strict else None})
+    flags = {**named, **numbers, "support": "strict" if strict else None}
+    given, compiled = with_program(load_settings(flags), program)
     items, left_out = load(data, format)
     notes = [f"{left_out} lines of the file are no items: they have no right or no wrong answer."] if left_out else []
     evaluate(
@@ -69,6 +72,7 @@ def choices(
             asked=asked,
             settings=given,
             data={"data": data.name, "format": format, "data_sha256": file_hash(data), "part": {"limit": limit}},
+            program=compiled,
             run=run,
             engine=engine,
             both_orders=both_orders,

@@ -31,6 +31,7 @@ def stance(
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
+    program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
     run: run_options.RunFolder = None,
@@ -58,6 +59,7 @@ def stance(
         (PAIRS, lambda item: item.stance.value),
         (data, format, limit, each),
         given,
+        program,
         run=run,
         batch=batch,
         max_calls=max_calls,
@@ -83,6 +85,7 @@ def conflictbench(
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
+    program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
     run: run_options.RunFolder = None,
@@ -110,6 +113,7 @@ def conflictbench(
         (ITEMS, lambda item: str(item.conflict)),
         (data, format, limit, each),
         given,
+        program,
         run=run,
         batch=batch,
         max_calls=max_calls,
@@ -125,17 +129,19 @@ def _measure(
     kind: tuple[Mapping[str, Any], Callable[[Any], str]],
     data: tuple[Path, str, int | None, int | None],
     given: Mapping[str, Any],
+    program: Path | None,
     **plan: Any,
 ) -> None:
     """Has the items of a file judged: `kind` is their readers and what tells an item's label."""
     from eval_conflictbench.data import load, sampled
     from eval_conflictbench.session import Plan, evaluate
     from regen.cli.evaluating import file_hash
+    from regen.cli.setup import with_program
     from regen.settings import load as load_settings
 
     (readers, label), (file, format, limit, each) = kind, data
-    settings = load_settings(given)
+    settings, compiled = with_program(load_settings(given), program)
     items = sampled(load(file, format, readers, seed=settings.seed), label, each=each, seed=settings.seed)[:limit]
     part = {"limit": limit, "each": each}
     config = {"data": file.name, "format": format, "data_sha256": file_hash(file), "part": part}
-    evaluate(Plan(name=name, items=items, settings=settings, data=config, **plan))
+    evaluate(Plan(name=name, items=items, settings=settings, data=config, program=compiled, **plan))

@@ -23,6 +23,7 @@ from regen.fence import printable
 if TYPE_CHECKING:
     from eval_conflictbench.data import ConflictItem, StancePair
     from eval_conflictbench.results import JudgeResults
+    from regen.compiled import Compiled
     from regen.judges import Judge
     from regen.models.choice import Role
     from regen.settings import Settings
@@ -34,12 +35,17 @@ _WARNINGS = 5
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be judged, and how. `data` says which items they are, for the run's configuration."""
+    """What is to be judged, and how.
+
+    `data` says which items they are, for the run's configuration. `program` has the judge's prompts, where they are
+    compiled ones.
+    """
 
     name: str
     items: Sequence[ConflictItem | StancePair]
     settings: Settings
     data: dict[str, Any]
+    program: Compiled | None = None
     run: Path | None = None
     batch: bool = False
     max_calls: int | None = None
@@ -66,6 +72,8 @@ def evaluate(plan: Plan) -> None:
     with_model = asks_model(settings.judge)
     roles: list[Role] = ["judge"] if with_model else []
     check(settings, *roles)
+    if plan.program:
+        plan.program.check_unseen([item.claim, item.question] for item in plan.items)
     if plan.batch and not with_model:
         raise InputError(f"The judge {settings.judge} asks no model: leave --batch out.")
     if plan.batch:
@@ -88,7 +96,12 @@ def evaluate(plan: Plan) -> None:
             name = default_judge() if settings.judge == "auto" else settings.judge
 
             def new_judge() -> Judge:
-                return make_judge(name, samples=settings.judge_samples, seed=settings.seed)
+                judge = make_judge(name, samples=settings.judge_samples, seed=settings.seed)
+                if plan.program and not hasattr(judge, "named_predictors"):
+                    raise InputError(f"The judge {name} has no prompts, so that --program has nothing to give it.")
+                if plan.program:
+                    plan.program.apply(judge, "judge.")
+                return judge
 
             judge = new_judge()
     folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
@@ -136,6 +149,7 @@ def _config(plan: Plan, name: str, judge: Any, lm: Any) -> dict[str, Any]:
         "max_tokens": settings.max_tokens,
         "prompts": prompts_hash(judge) if hasattr(judge, "named_predictors") else None,
         "judge_files": getattr(judge, "identity", None),
+        "program": plan.program.sha256 if plan.program else None,
     }
 
 

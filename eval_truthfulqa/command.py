@@ -40,6 +40,7 @@ def truthfulqa(
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
+    program: options.Program = None,
     strict: options.Strict = False,
     max_rounds: ours.Rounds = None,
     seed: options.Seed = None,
@@ -84,6 +85,7 @@ def truthfulqa(
     from eval_truthfulqa.runner import in_order
     from eval_truthfulqa.session import Plan, evaluate
     from regen.cli.evaluating import file_hash
+    from regen.cli.setup import with_program
     from regen.settings import load as load_settings
 
     asked = in_order(ours.names(settings))
@@ -100,7 +102,7 @@ def truthfulqa(
         snippets=snippets,
         allow_private=allow_private,
     )
-    given = load_settings(flags)
+    given, compiled = with_program(load_settings(flags), program)
     if not answer_keys:
         given = given.model_copy(update={"exclude_sites": (*given.exclude_sites, *ANSWER_KEY_SITES)})
     searches = asked != ["closed"]
@@ -140,6 +142,7 @@ def truthfulqa(
             searches=searches,
             exclude=given.exclude_sites if searches else (),
             refused=None if answer_keys else names_answers,
+            program=compiled,
             run=run,
             engine=engine,
             both_orders=both_orders,

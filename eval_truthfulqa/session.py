@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from eval_truthfulqa.results import Results
     from eval_truthfulqa.runner import Evaluation
     from regen.cluster import Cluster
+    from regen.compiled import Compiled
     from regen.journal import Journal
     from regen.models.choice import ModelChoice
     from regen.runner import Stage
@@ -64,7 +65,7 @@ class Plan:
 
     `data` says which items they are, for the run's configuration. `searches` is whether documents are to be found;
     `exclude` are the sites whose pages must not be among them, and `refused` tells other such addresses. `notes` go
-    into the report.
+    into the report. `program` has the prompts, where they are compiled ones.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Plan:
     searches: bool = False
     exclude: Sequence[str] = ()
     refused: Callable[[str], bool] | None = None
+    program: Compiled | None = None
     run: Path | None = None
     engine: Literal["threads", "ray"] = "threads"
     both_orders: bool = False
@@ -93,13 +95,16 @@ def evaluate(plan: Plan) -> None:
     """Goes through a run, or what is left of it, and shows its figures.
 
     Raises:
-        InputError: the run's folder belongs to another run, or one that waits for batches.
+        InputError: the run's folder belongs to another run, or one that waits for batches; or an item was in the
+            training of the compiled program.
         ConfigurationError: a model or a search cannot be had, or a model not in batches.
         ProviderError: the model failed ten items in a row, or a batch.
         KeyboardInterrupt: Ctrl-C, once what was paid for is kept and the report written.
         typer.Exit: with 4 where a provider failed items, with 5 where a limit ended the run.
     """
     check(plan.settings, "answer", "judge")
+    if plan.program:
+        plan.program.check_unseen([item.question] for item in plan.items)
     if plan.batch and plan.engine == "ray":
         raise InputError("--batch sends the calls from here, and leaves nothing to a Ray cluster: give one of the two.")
     if plan.batch:
@@ -220,7 +225,7 @@ def _evaluation(plan: Plan, judge: str, judge_lm: Any, search: Any = None) -> Ev
     settings = plan.settings
 
     def make_program() -> Regen:
-        return Regen(
+        program = Regen(
             None,
             judge,
             k=settings.k,
@@ -231,7 +236,9 @@ def _evaluation(plan: Plan, judge: str, judge_lm: Any, search: Any = None) -> Ev
             shuffle=False,
             judge_lm=judge_lm,
             judge_samples=settings.judge_samples,
+            claim_kind=settings.claims,
         )
+        return program if plan.program is None else plan.program.apply(program)
 
     return Evaluation(
         plan.asked,
@@ -351,6 +358,7 @@ def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict
         "max_tokens": settings.max_tokens,
         "prompts": prompts,
         "judge_files": judge_files,
+        "program": plan.program.sha256 if plan.program else None,
     }
     if search is not None:
         names = search.name.split(",")

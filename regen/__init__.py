@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from regen.quiet import prepare_environment
 
 if TYPE_CHECKING:
+    from regen.compiling import optimize
     from regen.conflict import aggregate
     from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
     from regen.program import Regen, result_of
@@ -22,6 +23,7 @@ _HOME = {
     "Scorer": "scoring",
     "score": "scoring",
     "aggregate": "conflict",
+    "optimize": "compiling",
     **dict.fromkeys(["ConfigurationError", "InputError", "ProviderError", "RegenError"], "errors"),
     **dict.fromkeys(
         ["Answer", "Claim", "ConflictReport", "Document", "Evidence", "Judgement", "Result", "Stance", "Usage"],
@@ -49,6 +51,7 @@ __all__ = [
     "Stance",
     "Usage",
     "aggregate",
+    "optimize",
     "result_of",
     "score",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 import dspy
 
@@ -79,13 +79,22 @@ class PlainAdapter(dspy.ChatAdapter):
         parts = [prefix]
         for name in signature.input_fields:
             value = inputs.get(name)
-            if value is None:
+            if value is None or value == "":
                 continue
             # Documents bring their own fence, and come first in every prompt.
             label = "" if name in {"document", "documents"} else f"{name.replace('_', ' ').capitalize()}: "
             line = "\n" if label and "\n" in str(value) else ""
             parts.append(f"{label.rstrip() if line else label}{line}{value}")
         return "\n\n".join(part for part in [*parts, suffix] if part).strip()
+
+    def format_demos(self, signature: Any, demos: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # An input that may be left out is not missing: DSPy would say before the example that it is.
+        optional = {
+            name: "" for name, field in signature.input_fields.items() if type(None) in get_args(field.annotation)
+        }
+        whole = [{**dict(demo), **{n: e for n, e in optional.items() if demo.get(n) is None}} for demo in demos]
+        messages: list[dict[str, Any]] = super().format_demos(signature, whole)
+        return messages
 
     def format_assistant_message_content(
         self, signature: Any, outputs: dict[str, Any], missing_field_message: str | None = None

@@ -11,7 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -43,10 +43,16 @@ class Stopped(BaseException):
 
 
 class Ledger:
-    """The calls of one stage of one item, in this process and before."""
+    """The calls of one stage of one item, in this process and before.
 
-    def __init__(self, item: str, stage: str) -> None:
-        self.item, self.stage = item, stage
+    Args:
+        item: The id.
+        stage: The name.
+        once: Whether a request at temperature 0 that is made again gets the reply that it got, as from a cache.
+    """
+
+    def __init__(self, item: str, stage: str, *, once: bool = False) -> None:
+        self.item, self.stage, self.once = item, stage, once
         self._began = time.monotonic()
         self._numbers: dict[str, set[int]] = {}
         self._calls: list[tuple[str, Mapping[str, Any]]] = []
@@ -189,10 +195,13 @@ class Journal:
         concurrency: Calls at the same time. The process has the same limit, but a call waits here, where it can still
             be called off.
         outbox: What sends the calls in batches; without it, each is made at once.
+        ledger: What calls outside every stage belong to; without it, they are not kept.
     """
 
-    def __init__(self, calls: Calls, *, concurrency: int = 8, outbox: Outbox | None = None) -> None:
-        self.calls = calls
+    def __init__(
+        self, calls: Calls, *, concurrency: int = 8, outbox: Outbox | None = None, ledger: Ledger | None = None
+    ) -> None:
+        self.calls, self._ledger = calls, ledger
         self._outbox = outbox
         self._slots = Limiter(concurrency)
 
@@ -254,12 +263,13 @@ class Journal:
 
     def call(self, lm: Any, request: Any) -> Any:
         """The reply to a request: the kept one, or that of the model."""
-        ledger = _ledger.get()
+        ledger = _ledger.get() or self._ledger
         if ledger is None:
             return _complete(lm, request)
         asked = json.dumps(request_to_dict(request), sort_keys=True, default=str)
         key = hashlib.sha256(asked.encode()).hexdigest()
-        with ledger.nth(key, keeps=self._outbox is not None) as nth:
+        again = ledger.once and request.config.temperature == 0
+        with nullcontext(0) if again else ledger.nth(key, keeps=self._outbox is not None) as nth:
             call = Call(ledger.item, ledger.stage, key, nth)
             kept = self.calls.reply(call)
             if kept is None and self._outbox is not None:

@@ -89,9 +89,10 @@ class Regen(dspy.Module):
         self.choose = dspy.Predict(ChooseAnswer)
         self.claim_kind: ClaimKind = claim_kind
         self.claims = claim_predictor(claim_kind)
+        self.judge_name = type(judge).__name__
         if isinstance(judge, str):
-            name = default_judge(judge_lm) if judge == "auto" else judge
-            judge = make_judge(name, samples=judge_samples, seed=seed)
+            self.judge_name = default_judge(judge_lm) if judge == "auto" else judge
+            judge = make_judge(self.judge_name, samples=judge_samples, seed=seed)
         self.judge = judge
 
     def forward(

@@ -58,6 +58,14 @@ def test_there_are_no_field_markers() -> None:
     assert not any("[[" in message["content"] for message in messages(AnswerQuestion, INPUTS, [DEMO]))
 
 
+def test_an_example_is_not_said_to_lack_what_may_be_left_out() -> None:
+    shown = {"role": "user", "content": f"{INPUTS['documents']}\n\nQuestion: And before?"}
+    for demo in (DEMO, {**DEMO, "feedback": None}):
+        assert messages(AnswerQuestion, INPUTS, [demo])[1] == shown
+    whole = messages(AnswerQuestion, INPUTS, [{**DEMO, "feedback": "One side."}])
+    assert whole[1]["content"] == f"{shown['content']}\n\nFeedback: One side."
+
+
 def test_a_demonstration_is_a_turn_of_its_own() -> None:
     _, asked, answered, question = messages(AnswerQuestion, INPUTS, [DEMO])
     assert (asked["role"], asked["content"].endswith("Question: And before?")) == ("user", True)

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from regen.cli import models, runs
+from regen.cli import models, program, runs
 from regen.cli.ask import ask
 from regen.cli.config import config
 from regen.cli.doctor import doctor
@@ -55,6 +55,7 @@ app.add_typer(models.app, name="models")
 evals = typer.Typer(help="Measure what answering again does, or how good a judge is.", no_args_is_help=True)
 app.add_typer(evals, name="eval")
 app.add_typer(runs.app, name="runs")
+app.add_typer(program.app, name="program")
 app.command("doctor")(doctor)
 app.command("config")(config)
 app.command("schema")(schema)
@@ -79,7 +80,11 @@ def run(arguments: list[str]) -> int:
     try:
         _load_keys(Path(".env"))
         for point in entry_points(group="regen.commands"):
-            app.add_typer(point.load(), name=point.name)
+            command = point.load()
+            if isinstance(command, typer.Typer):
+                app.add_typer(command, name=point.name)
+            else:
+                app.command(point.name)(command)
         if "eval" in arguments:
             _add_evals()
         code = int(app(arguments, prog_name="regen", standalone_mode=False) or 0)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regen.cli import options
-from regen.cli.setup import check, make_model, one_sentence
+from regen.cli.setup import check, make_model, one_sentence, with_program
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import InputError, RegenError
 
 if TYPE_CHECKING:
+    from regen.compiled import Compiled
     from regen.settings import Settings
     from regen.types import Result
 
@@ -37,6 +38,7 @@ def ask(
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
     claims: options.Claims = None,
+    program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
     site: options.Site = None,
@@ -94,10 +96,10 @@ def ask(
         snippets=snippets,
         allow_private=allow_private,
     )
-    settings = load(flags)
+    settings, compiled = with_program(load(flags), program)
 
     def agent() -> Agent:
-        return Agent(settings, quiet=quiet, record=record, refresh=refresh)
+        return Agent(settings, compiled, quiet=quiet, record=record, refresh=refresh)
 
     if file is not None:
         _file(agent, file, out, choice)
@@ -115,14 +117,16 @@ def ask(
 class Agent:
     """The program, its models and its search, set up once for any number of questions."""
 
-    def __init__(self, settings: Settings, *, quiet: bool, record: Path | None, refresh: bool) -> None:
+    def __init__(
+        self, settings: Settings, compiled: Compiled | None, *, quiet: bool, record: Path | None, refresh: bool
+    ) -> None:
         from regen.cli import searching
 
         check(settings, "answer", "judge")
         self.steps = Steps(quiet=quiet)
         # A folder that can't be searched is told before a model is fetched for it.
         self.search = searching.prepared(settings, self.steps, record=record, refresh=refresh)
-        self._settings = settings
+        self._settings, self._compiled = settings, compiled
         self._program: Any = None
 
     def ask(self, question: str, choices: list[str] | None = None) -> Result:
@@ -141,7 +145,7 @@ class Agent:
         from regen.program import Regen
 
         dspy.configure(lm=make_model(settings, "answer", steps))
-        return Regen(
+        program = Regen(
             self.search,
             settings.judge,
             k=settings.k,
@@ -154,6 +158,7 @@ class Agent:
             claim_kind=settings.claims,
             on_step=steps,
         )
+        return self._compiled.apply(program) if self._compiled else program
 
 
 def _show(result: Result, *, json: bool = False, quiet: bool = False) -> None:

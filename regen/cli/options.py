@@ -55,6 +55,10 @@ JudgeSamples = Annotated[
         "--judge-samples", metavar="N", min=1, max=20, help="Ask the judge N times; the majority counts (default 1)."
     ),
 ]
+Program = Annotated[
+    Path | None,
+    typer.Option("--program", metavar="DIR", help="Use the prompts that regen optimize wrote into this folder."),
+]
 Docs = Annotated[
     Path | None,
     typer.Option("--docs", help="Folder of documents (md, txt, html, pdf, docx).", parser=_folder, metavar="DIR"),

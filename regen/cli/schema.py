@@ -16,11 +16,12 @@ def schema(
         str,
         typer.Argument(
             help="ask, score, search, eval (truthfulqa, choices) or judge (eval stance, conflictbench): what it prints "
-            "with --json. results, judge-results: the results.json of an evaluation."
+            "with --json. results, judge-results: the results.json of an evaluation. program: the card.json of a "
+            "compiled program, which optimize and program show print with --json."
         ),
     ],
 ) -> None:
-    """Print the JSON schema of what a command prints with --json, or of the results.json of an evaluation."""
+    """Print the JSON schema of what a command prints with --json, or writes."""
     from regen.output import PRINTED, schema_of
 
     # Types of other packages, such as an evaluation's results, are in the entry point group `regen.schemas`.

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regen.cli import options
-from regen.cli.setup import check, make_model, one_sentence
+from regen.cli.setup import check, make_model, one_sentence, with_program
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import InputError
 
 if TYPE_CHECKING:
+    from regen.compiled import Compiled
     from regen.settings import Settings
     from regen.types import ConflictReport, Document, Usage
     from search import SearchResults
@@ -39,6 +40,7 @@ def score(
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
     claims: options.Claims = None,
+    program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
     json: options.Json = False,
@@ -63,9 +65,9 @@ def score(
     flags = {"k": k, "model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}
     flags |= {"judge_samples": judge_samples, "claims": claims}
     flags |= options.search_flags(docs, search, recorded=recorded)
-    settings = load({**flags, "support": "strict" if strict else None, "seed": seed})
+    settings, compiled = with_program(load({**flags, "support": "strict" if strict else None, "seed": seed}), program)
     check(settings, "judge")
-    scoring = _Scoring(settings, quiet=quiet)
+    scoring = _Scoring(settings, compiled, quiet=quiet)
     if input is not None:
         scoring.file(input, out, skip_bad_lines)
         return
@@ -93,8 +95,8 @@ _Item = tuple[str, str, "list[Document]", str | None]
 class _Scoring:
     """The scorer and its model, set up when the first response is scored."""
 
-    def __init__(self, settings: Settings, *, quiet: bool) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, compiled: Compiled | None, *, quiet: bool) -> None:
+        self._settings, self._compiled = settings, compiled
         self.steps = Steps(quiet=quiet)
         self._scorer: Any = None
 
@@ -123,13 +125,14 @@ class _Scoring:
         from regen.scoring import Scorer
 
         dspy.configure(lm=make_model(settings, "judge", self.steps))
-        return Scorer(
+        scorer = Scorer(
             settings.judge,
             judge_samples=settings.judge_samples,
             claim_kind=settings.claims,
             support=settings.support,
             check_quotes=settings.check_quotes,
         )
+        return self._compiled.apply(scorer) if self._compiled else scorer
 
     def file(self, path: Path, out: Path | None, skip_bad_lines: bool) -> None:
         """A file of responses; it is read and checked in full before the first one costs anything."""

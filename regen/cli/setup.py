@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regen.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from regen.cli.terminal import Steps
+    from regen.compiled import Compiled
     from regen.models.choice import Role
     from regen.settings import Settings
 
@@ -27,6 +29,24 @@ def check(settings: Settings, *roles: Role) -> None:
         if missing := choose(settings, role).missing:
             raise ConfigurationError(missing)
     check_judge(settings.judge)
+
+
+def with_program(settings: Settings, folder: Path | None) -> tuple[Settings, Compiled | None]:
+    """The compiled program in a folder, where one is named, and the settings with the judge and claims it is for.
+
+    A judge, or kind of claims, that was asked for stays: the program then says itself that it is not for it.
+
+    Raises:
+        InputError: it cannot be read, or is of another version of regen.
+    """
+    if folder is None:
+        return settings, None
+    from regen.compiled import Compiled
+
+    compiled = Compiled.read(folder)
+    meant = {"judge": compiled.card.judge} if settings.judge == "auto" else {}
+    meant |= {"claims": compiled.card.claims} if "claims" not in settings.model_fields_set else {}
+    return settings.model_copy(update=meant), compiled
 
 
 def make_model(settings: Settings, role: Role, steps: Steps) -> Any:

@@ -131,7 +131,7 @@ def test_schema_of_something_else_is_told(cli: Any) -> None:
     ended = cli("schema", "doctor")
     assert ended.code == 2
     assert (
-        "There is no schema of 'doctor'; there are: ask, eval, judge, judge-results, results, score, search."
+        "There is no schema of 'doctor'; there are: ask, eval, judge, judge-results, program, results, score, search."
         in ended.err
     )
 
