@@ -79,12 +79,7 @@ def run(arguments: list[str]) -> int:
     logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
     try:
         _load_keys(Path(".env"))
-        for point in entry_points(group="regen.commands"):
-            command = point.load()
-            if isinstance(command, typer.Typer):
-                app.add_typer(command, name=point.name)
-            else:
-                app.command(point.name)(command)
+        _add_commands()
         if "eval" in arguments:
             _add_evals()
         code = int(app(arguments, prog_name="regen", standalone_mode=False) or 0)
@@ -117,6 +112,20 @@ def _fail(error: RegenError, arguments: list[str]) -> int:
         print(failure(error).model_dump_json(), flush=True)
     complain(error)
     return error.exit_code
+
+
+def _add_commands() -> None:
+    """Adds the commands that installed packages register in the entry point group `regen.commands`: each a function, or
+    a Typer app with commands of its own."""
+    there = {command.name for command in (*app.registered_commands, *app.registered_groups)}
+    for point in entry_points(group="regen.commands"):
+        if point.name in there:
+            continue
+        command = point.load()
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=point.name)
+        else:
+            app.command(point.name)(command)
 
 
 def _add_evals() -> None:
