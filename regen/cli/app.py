@@ -117,7 +117,7 @@ def _fail(error: RegenError, arguments: list[str]) -> int:
 def _add_commands() -> None:
     """Adds the commands that installed packages register in the entry point group `regen.commands`: each a function, or
     a Typer app with commands of its own."""
-    there = {command.name for command in (*app.registered_commands, *app.registered_groups)}
+    there = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
     for point in entry_points(group="regen.commands"):
         if point.name in there:
             continue
