@@ -270,7 +270,7 @@ def test_the_places_of_a_dead_workers_calls_are_free_again(tmp_path: Path) -> No
 
 def test_a_machine_with_other_prompts_is_refused(model: FakeModel, tmp_path: Path) -> None:
     asked = plan(tmp_path / "run", "ray")
-    said = pytest.raises(ConfigurationError, match="has other prompts than the one here")
+    said = pytest.raises(ConfigurationError, match="has other prompts, or a judge of other files")
     with Run.begin(tmp_path / "run", "choices", {}, []) as run, said:
         _on_a_worker(asked, "contrast", [choose(asked.settings)], ("0" * 16, None), Journal(Calls(run)))
 
