@@ -114,7 +114,10 @@ def _by_logprobs(
         prediction = predictor(**inputs, options=shown, config=config)
     tokens = (prediction.get("logprobs") or {}).get("content") or []
     if not tokens:
-        raise ProviderError("The model gave no log-probabilities; name one that does, or a judge that needs none.")
+        raise ProviderError(
+            "The model gave no log-probabilities: where its endpoint has none, name it as openai/NAME; for the judge "
+            "contrast, name one that gives them, or another judge."
+        )
     top = [(token["token"].strip(), token["logprob"]) for token in tokens[0]["top_logprobs"]]
     if not any(token in letters for token, _ in top):
         raise ProviderError(f"The model was asked for one letter and would reply {one_line(tokens[0]['token'], 20)!r}.")

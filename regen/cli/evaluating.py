@@ -49,12 +49,13 @@ def go_through(
     total = run.counts()[0]
     board = RunBoard(total, total - left.pop("items"), left, journal.calls.spent, quiet=quiet)
     stopped: str | None = None
-    mend = False
+    mend = limited = False
     with run.session() as end:
         try:
             with board.live():
                 work_through(run, journal, stages, board, at_once=at_once)
             stopped = journal.calls.stopped
+            limited = stopped is not None
         except KeyboardInterrupt:
             stopped = "It was interrupted."
             raise
@@ -67,7 +68,7 @@ def go_through(
             asked = write(done, stopped)
             if not done:
                 end(stopped or "It stopped.")
-                first = "Once that is mended, give" if mend else "Give"
+                first = "Once that is mended, give" if mend else "With a higher one, give" if limited else "Give"
                 complain(
                     f"{asked} of {total} items were asked; what was paid for is kept in {run.folder}. {first} the same "
                     f"command with --run {run.folder} to go on."
