@@ -60,6 +60,8 @@ class Card(Record):
     validation: float | None = Field(default=None, description="The best score on the items that chose among prompts.")
     finished: bool = Field(default=False, description="False while it is compiled, and where that was broken off.")
     stopped: str | None = Field(default=None, description="What ended it before the optimizer did.")
+    failed_calls: int = Field(default=0, description="Calls that failed for good while it was compiled.")
+    failed_answers: int = Field(default=0, description="Answers that failed while it was compiled: each counts as 0.")
     data: dict[str, DataSet]
     seen: list[str] = Field(description="Hashes of the normalised questions of training and validation.")
     signatures: dict[str, str] = Field(description="A hash over the default prompt of each predictor.")
@@ -221,6 +223,7 @@ def markdown(card: Card) -> str:
         "judge, claims": f"{card.judge}, {card.claims}",
         "validation score": "none" if card.validation is None else f"{card.validation:.3f}",
         "usage": f"{usage.calls:,} calls, {usage.prompt_tokens + usage.completion_tokens:,} tokens{cost}",
+        "failed on the way": f"{card.failed_calls:,} calls, {card.failed_answers:,} answers, which count as 0",
         **{f"{name} data": f"{one.n} items, SHA-256 {one.sha256[:16]}" for name, one in card.data.items()},
         "prompts": card.prompts,
         "versions": ", ".join(f"{name} {version}" for name, version in card.versions.items()),

@@ -117,12 +117,20 @@ class Watch(BaseCallback):
         need: How many of them make a candidate's mean count.
         best: Told of a student that is better than all before it, and its mean.
         tell: Told how it goes.
+        stop: Told of a wrong key or setting, with which no other call would do better.
     """
 
     def __init__(
-        self, metric: Metric, among: Sequence[Any], need: int, best: Callable[[Student, float], None], tell: Tell
+        self,
+        metric: Metric,
+        among: Sequence[Any],
+        need: int,
+        *,
+        best: Callable[[Student, float], None],
+        tell: Tell,
+        stop: Tell,
     ) -> None:
-        self._metric, self._need, self._told, self._tell = metric, need, best, tell
+        self._metric, self._need, self._told, self._tell, self._stop = metric, need, best, tell, stop
         self._among = {_identity(example.inputs().values()) for example in among}
         self._scores: dict[int, tuple[Student, dict[_Identity, float]]] = {}
         self._lock = threading.Lock()
@@ -130,6 +138,9 @@ class Watch(BaseCallback):
         self._runs = 0
         self.best: tuple[float, Student] | None = None
         self.failure: RegenError | None = None
+        """The wrong key or setting, or else what failed last."""
+        self._mistake: Exception | None = None
+        self.failed_calls = self.failed_answers = 0
 
     def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
         """Notes which student runs in this thread, and on what: its score comes next."""
@@ -138,17 +149,57 @@ class Watch(BaseCallback):
             self._here.asked = _identity(inputs["kwargs"].values())
 
     def on_module_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
-        """Notes why a model failed. A student that fails gets no score of the metric: it gets 0."""
+        """Notes a failure. A student that fails gets no score of the metric: it gets 0."""
         if isinstance(exception, expected()):
-            self.failure = translate(exception)
+            self._fail(exception)
             if call_id == getattr(self._here, "call", None):
+                with self._lock:
+                    self.failed_answers += 1
                 self._note(0.0)
+        elif isinstance(exception, Exception):
+            self._wrong(exception)
+
+    def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
+        """Counts a failed call. The optimizers pass over what a model that writes instructions fails with."""
+        if isinstance(exception, expected()):
+            with self._lock:
+                self.failed_calls += 1
+            self._fail(exception)
+
+    def check(self) -> None:
+        """Raises what ends a compilation, and what an optimizer passes over: it would score 0 and go on.
+
+        Raises:
+            ConfigurationError: a wrong key or setting was met.
+            Exception: a mistake of the metric, or of the program.
+        """
+        if self._mistake is not None:
+            raise self._mistake
+        if isinstance(self.failure, ConfigurationError):
+            raise self.failure
+
+    def _wrong(self, mistake: Exception) -> None:
+        self._mistake = self._mistake or mistake
+        self._stop(str(mistake))
+
+    def _fail(self, exception: BaseException) -> None:
+        if isinstance(self.failure, ConfigurationError):
+            return
+        self.failure = translate(exception)
+        if isinstance(self.failure, ConfigurationError):
+            self._stop(str(self.failure))
 
     def metric(
         self, example: Any, prediction: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
     ) -> Any:
-        """The metric, listened to."""
-        score = self._metric(example, prediction, trace, pred_name, pred_trace)
+        """The metric, listened to. An answer that failed, which SIMBA has scored as well, is 0."""
+        if not prediction:
+            return 0.0
+        try:
+            score = self._metric(example, prediction, trace, pred_name, pred_trace)
+        except Exception as error:
+            self._wrong(error)
+            raise
         if pred_name is None:
             self._note(float(score))
         return score
@@ -299,11 +350,19 @@ class _Job:
                 return self._loaded()
             limit = self.budget if isinstance(self.budget, int) else None
             journal = self._journal(Calls(run, max_calls=limit))
-            watch = Watch(self.metric, *self._watched(), best=self._best, tell=partial(self._tell, journal))
+            watch = Watch(
+                self.metric,
+                *self._watched(),
+                best=self._best,
+                tell=partial(self._tell, journal),
+                stop=journal.calls.stop,
+            )
             try:
                 with self._context(journal, watch):
                     found = self._compile(watch, journal).program
+                watch.check()
             except Stopped:
+                watch.check()
                 found = watch.best[1].program if watch.best else self.base
                 took = (
                     "The best so far was taken."
@@ -311,6 +370,12 @@ class _Job:
                     else "Nothing was scored in full: these are the defaults."
                 )
                 self._update(stopped=f"The limit of {limit:,} calls is reached. {took}")
+            self._update(failed_calls=watch.failed_calls, failed_answers=watch.failed_answers)
+            if watch.failed_calls or watch.failed_answers:
+                self.note(
+                    f"{watch.failed_calls:,} model calls and {watch.failed_answers:,} answers failed, the last one so: "
+                    f"{watch.failure} An answer that fails counts as 0."
+                )
             self._save(found, validation=watch.best[0] if watch.best else None)
             loaded = self._loaded()
             if self.test:
@@ -339,12 +404,13 @@ class _Job:
         }[self.optimizer]
         try:
             found: Student = compile_with(student, watch.metric, prompt_lm)
-        except RegenError:
-            raise
+        except expected() as error:
+            raise translate(error) from error
         except Exception as error:
-            if watch.failure is None:
+            watch.check()
+            # DSPy gives up with an exception of no type of its own, which says no more than that it did.
+            if watch.failure is None or type(error) is not Exception:
                 raise
-            # DSPy says no more than that it gave up.
             raise type(watch.failure)(str(watch.failure)) from error
         return found
 
@@ -469,14 +535,23 @@ class _Job:
         values: list[list[float]] = []
         failed: list[int] = []
         for what, program in (("the default prompts", self.base), ("the compiled prompts", compiled)):
-            watch = Watch(self.metric, [], 0, lambda *_: None, lambda _, what=what: self.tell(f"scoring {what}"))  # type: ignore[misc]
-            with self._context(self._journal(Calls(run)), watch):
+            journal = self._journal(Calls(run))
+            watch = Watch(
+                self.metric,
+                [],
+                0,
+                best=lambda *_: None,
+                tell=lambda _, what=what: self.tell(f"scoring {what}"),  # type: ignore[misc]
+                stop=journal.calls.stop,
+            )
+            with self._context(journal, watch):
                 evaluate = dspy.Evaluate(
                     devset=self.test, metric=watch.metric, num_threads=self._threads, max_errors=len(self.test) + 1
                 )
                 student = Student(self._fresh(program), [])
                 student.program.judge_lm = self.base.judge_lm
                 results = evaluate(student).results
+            watch.check()
             values.append([float(score) for _, _, score in results])
             failed.append(sum(not prediction.keys() for _, prediction, _ in results))
             if failed[-1] == len(self.test) and watch.failure is not None:

@@ -9,6 +9,8 @@ from typing import TypeVar
 
 import dspy
 
+from regen.models.failures import expected
+
 Item = TypeVar("Item")
 Out = TypeVar("Out")
 
@@ -70,7 +72,8 @@ def run_all(
 def in_turn(work: Callable[[Item], Out], items: Sequence[Item]) -> list[Out]:
     """`work` on one item after the other; `Awaited` goes on upwards once all of them were asked for.
 
-    So it does where another one fails: the failure comes again once the reply is there, which is paid for either way.
+    So it does where a model failed on another one: that comes again once the reply is there, which is paid for either
+    way.
     """
     results: list[Out] = []
     awaited: Awaited | None = None
@@ -79,7 +82,7 @@ def in_turn(work: Callable[[Item], Out], items: Sequence[Item]) -> list[Out]:
             results.append(work(item))
         except Awaited as error:
             awaited = error
-        except Exception:
+        except expected():
             if awaited is None:
                 raise
     if awaited is not None:

@@ -7,6 +7,7 @@ so that the figures of the model's card hold for it; a quantized one is taken wh
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
@@ -25,6 +26,7 @@ EXAMPLE = "nli:cross-encoder/nli-MiniLM2-L6-H768"
 # Cross-encoders are trained on pairs of at most so many tokens, also where they have room for more.
 MAX_TOKENS = 512
 _BATCH = 8
+_LOCAL = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 _CONFIG, _TOKENIZER = "config.json", "tokenizer.json"
 _GRAPHS = ("model.onnx", "onnx/model.onnx")
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
@@ -84,11 +86,11 @@ class CrossEncoder:
         options.log_severity_level = 4  # what fails is told by its exception
         try:
             self._session = onnxruntime.InferenceSession(self.name, options, providers=["CPUExecutionProvider"])
-        except Exception as error:
+        except Exception as error:  # ONNX Runtime's have no base of their own
             raise ConfigurationError(f"{files.graph} is no model that onnxruntime can load: {_said(error)}.") from error
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(files.tokenizer))
-        except Exception as error:
+        except Exception as error:  # what tokenizers raises is no other type
             raise ConfigurationError(f"{files.tokenizer} is not a tokenizer's file: {_said(error)}.") from error
         # What the file says of these is meant for training. A document's "[SEP]" must not end the document.
         self._tokenizer.no_truncation()
@@ -149,10 +151,11 @@ class CrossEncoder:
             "attention_mask": column("attention_mask", 0),
             "token_type_ids": column("type_ids", 0),
         }
+        inputs = {name: columns[name] for name in self._inputs}
         try:
             with self._running:
-                logits = self._session.run(None, {name: columns[name] for name in self._inputs})[0]
-        except Exception as error:
+                logits = self._session.run(None, inputs)[0]
+        except Exception as error:  # ONNX Runtime's have no base of their own
             raise ProviderError(f"The NLI model {self.name} failed: {_said(error)}.") from error
         if logits.shape != (len(encoded), len(self.stances)) or not numpy.isfinite(logits).all():
             raise ProviderError(
@@ -261,7 +264,9 @@ def _download(repository: str, revision: str | None, files: Sequence[str], folde
         ) from None
     except RevisionNotFoundError:
         raise ConfigurationError(f"The repository {repository} on the Hugging Face hub has no {revision!r}.") from None
-    except Exception as error:
+    except Exception as error:  # the hub's, its HTTP client's, and those of a download's own program
+        if isinstance(error, OSError) and error.errno in _LOCAL:
+            raise  # It is this machine that refuses.
         raise ProviderError(
             f"The NLI model {repository} cannot be fetched from the Hugging Face hub ({_said(error.__cause__ or error)}"
             "): try again, or name a folder that holds it."

@@ -18,7 +18,7 @@ from small_world import BETTER, TEST, TRAIN, VAL, Model, example, pair
 import regen
 from regen import Regen, optimize
 from regen.compiled import Card, Compiled, question_key
-from regen.errors import InputError, ProviderError
+from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.metrics import net_improvement, stance_accuracy, truthful_choice
 from regen.prompts import prompts_hash
 
@@ -95,6 +95,56 @@ def test_a_judge_is_compiled_alone_on_stances(tmp_path: Path, scripted_lm: MakeL
         "claim": 1, "quote": "A page on matter 0: it is true-0.", "stance": "supports", "confidence": None
     }  # fmt: skip
     assert program.choose.demos == []
+
+
+def refuse(*_: Any) -> str:
+    raise ConfigurationError("The key was refused.")
+
+
+def test_a_refused_key_of_the_model_that_writes_instructions_ends_it(tmp_path: Path, scripted_lm: MakeLM) -> None:
+    """GEPA goes on without instructions, and would give the default prompts for compiled ones."""
+    model, prompt_lm = Model(), scripted_lm(refuse, model="scripted/y")
+    with pytest.raises(ConfigurationError, match="The key was refused"):
+        compile_with("gepa", tmp_path / "p", model, scripted_lm, only="answer", prompt_lm=prompt_lm)
+    assert not card_of(tmp_path / "p").finished
+    # Nothing more is paid for once it is known.
+    assert model.calls < 150
+
+
+@pytest.mark.parametrize("optimizer", ["gepa", "bootstrap", "simba", "labeled"])
+def test_answers_that_failed_are_told_and_counted(optimizer: str, tmp_path: Path, scripted_lm: MakeLM) -> None:
+    class Flaky(Model):
+        def __call__(self, system: str, user: str, request: Any) -> str:
+            if "matter 4?" in user or "matter 7?" in user:
+                raise ProviderError("The endpoint went away.")
+            return super().__call__(system, user, request)
+
+    notes: list[str] = []
+    more = {"budget": 200} if optimizer == "gepa" else {}
+    compile_with(optimizer, tmp_path / "p", Flaky(), scripted_lm, only="answer", note=notes.append, **more)
+    card = card_of(tmp_path / "p")
+    assert card.failed_calls >= card.failed_answers > 0
+    (said,) = [note for note in notes if "answers failed" in note]
+    assert said.startswith(f"{card.failed_calls} model calls and {card.failed_answers} answers failed")
+    assert "The endpoint went away. An answer that fails counts as 0." in said
+    assert f"failed on the way: {card.failed_calls} calls" in (tmp_path / "p" / "card.md").read_text()
+
+
+def test_a_mistake_of_a_metric_is_told_as_one_though_a_model_had_failed(tmp_path: Path, scripted_lm: MakeLM) -> None:
+    class Once(Model):
+        def __call__(self, system: str, user: str, request: Any) -> str:
+            if "matter 6?" in user:
+                raise ProviderError("The endpoint went away.")
+            return super().__call__(system, user, request)
+
+    def wrong(example: Any, prediction: Any, *_: Any) -> float:
+        raise KeyError("no such field")
+
+    model = Once()
+    with pytest.raises(KeyError, match="no such field"):
+        compile_with("gepa", tmp_path / "p", model, scripted_lm, only="answer", metric=wrong)
+    # Nothing more is paid for once it is known.
+    assert model.calls < 60
 
 
 def test_interrupted_the_best_is_kept_and_the_same_call_goes_on_without_paying_twice(
