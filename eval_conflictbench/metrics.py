@@ -54,24 +54,25 @@ def scores(outcomes: Sequence[tuple[str, str]], labels: Sequence[str]) -> Scores
         labels: In the order in which they are to be shown.
 
     Returns:
-        The scores. Intervals are percentile bootstraps over items (Efron and Tibshirani 1993, chapter 13), 2,000
-        resamples;
-        the F1 of a label that a resample happens to lack is 0 there.
+        The scores; all null where nothing was judged. Intervals are percentile bootstraps over items (Efron and
+        Tibshirani 1993, chapter 13), 2,000 resamples; the F1 of a label that a resample happens to lack is 0 there.
     """
     counts = Counter(outcomes)
-    found = {label: [(meant, guess) for meant, guess in counts.elements() if guess == label] for label in labels}
-    resampled = _resampled(outcomes, labels)
+    # Where a judge failed on every item, it is not known how good it is: that is no 0.
+    judged = any(guess != UNJUDGED for _, guess in outcomes)
+    resampled = _resampled(outcomes, labels) if judged else {}
     classes = []
     for label in labels:
         meant = sum(count for (gold, _), count in counts.items() if gold == label)
+        guessed = sum(count for (_, guess), count in counts.items() if guess == label)
         right = counts[label, label]
         classes.append(
             ClassScores(
                 label=label,
                 n=meant,
-                precision=right / len(found[label]) if found[label] else None,
-                recall=right / meant if meant else None,
-                f1=_interval(_f1(counts, label) if meant else None, resampled.get(label)),
+                precision=right / guessed if guessed else None,
+                recall=right / meant if meant and judged else None,
+                f1=_interval(2 * right / (meant + guessed) if meant and judged else None, resampled.get(label)),
             )
         )
     there = [one.f1.value for one in classes if one.f1.value is not None]
@@ -79,18 +80,11 @@ def scores(outcomes: Sequence[tuple[str, str]], labels: Sequence[str]) -> Scores
     return Scores(
         n=len(outcomes),
         unjudged=sum(guess == UNJUDGED for _, guess in outcomes),
-        accuracy=_interval(right / len(outcomes) if outcomes else None, resampled.get("accuracy")),
+        accuracy=_interval(right / len(outcomes) if judged else None, resampled.get("accuracy")),
         macro_f1=_interval(sum(there) / len(there) if there else None, resampled.get("macro")),
         classes=classes,
         confusion={gold: {guess: counts[gold, guess] for guess in (*labels, UNJUDGED)} for gold in labels},
     )
-
-
-def _f1(counts: Counter[tuple[str, str]], label: str) -> float:
-    right = counts[label, label]
-    meant = sum(count for (gold, _), count in counts.items() if gold == label)
-    guessed = sum(count for (_, guess), count in counts.items() if guess == label)
-    return 2 * right / (meant + guessed) if meant + guessed else 0.0
 
 
 def _interval(value: float | None, drawn: Sequence[float] | None) -> Interval:
@@ -104,8 +98,6 @@ def _interval(value: float | None, drawn: Sequence[float] | None) -> Interval:
 
 def _resampled(outcomes: Sequence[tuple[str, str]], labels: Sequence[str]) -> dict[str, Sequence[float]]:
     """Accuracy, macro-F1 and each label's F1 over resamples: the counts of resampled items are multinomial."""
-    if not outcomes:
-        return {}
     import numpy
 
     cells = sorted(set(outcomes))

@@ -215,6 +215,9 @@ def markdown(card: Card) -> str:
             lines.append(f"| {name} | {score.mean:.3f} | {score.low:.3f} to {score.high:.3f} | {score.n} |")
     usage = card.usage
     cost = "" if usage.cost_usd is None else f", ${usage.cost_usd:,.4f}"
+    failed = {}
+    if card.failed_calls or card.failed_answers:
+        failed["failed on the way"] = f"{card.failed_calls:,} calls, {card.failed_answers:,} answers, which count as 0"
     facts = {
         "optimizer": f"{card.optimizer}, budget {card.budget}, seed {card.seed}",
         "predictors": ", ".join(card.predictors),
@@ -223,7 +226,7 @@ def markdown(card: Card) -> str:
         "judge, claims": f"{card.judge}, {card.claims}",
         "validation score": "none" if card.validation is None else f"{card.validation:.3f}",
         "usage": f"{usage.calls:,} calls, {usage.prompt_tokens + usage.completion_tokens:,} tokens{cost}",
-        "failed on the way": f"{card.failed_calls:,} calls, {card.failed_answers:,} answers, which count as 0",
+        **failed,
         **{f"{name} data": f"{one.n} items, SHA-256 {one.sha256[:16]}" for name, one in card.data.items()},
         "prompts": card.prompts,
         "versions": ", ".join(f"{name} {version}" for name, version in card.versions.items()),

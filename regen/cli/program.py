@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from regen.cli import options
-from regen.cli.terminal import console
+from regen.cli.terminal import console, hang
 from regen.fence import printable
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def show(
         out.print(Text(f"\n{name}", style="bold"))
         for line in _differences(default.signature.instructions, now.signature.instructions):
             style = {"+": "green", "-": "red"}.get(line[:1], "")
-            out.print(Text(printable(line), style=style), soft_wrap=True)
+            hang(out, Text(line[:2], style=style), Text(printable(line[2:]), style=style))
         for number, demo in enumerate(now.demos, 1):
             out.print(Text(f"+ example {number}", style="green"))
             for field, value in dict(demo).items():
                 for line in f"{field}: {value}".splitlines():
-                    out.print(Text(printable(f"+   {line}"), style="green"), soft_wrap=True)
+                    hang(out, Text("+   ", style="green"), Text(printable(line), style="green"))
 
 
 def _prompts(compiled: Any) -> list[tuple[str, Any, Any]]:

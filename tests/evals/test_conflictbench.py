@@ -43,6 +43,14 @@ def test_a_label_that_no_item_has_is_left_out_of_the_mean() -> None:
     assert found.classes[1].f1.value is None and found.classes[1].precision == 0.0
 
 
+def test_a_judge_that_failed_on_every_item_has_no_scores_and_not_0() -> None:
+    found = scores([("supports", UNJUDGED), ("irrelevant", UNJUDGED)], LABELS)
+    assert (found.n, found.unjudged) == (2, 2)
+    figures = [found.accuracy, found.macro_f1, *(one.f1 for one in found.classes)]
+    assert all(figure.value is figure.low is None for figure in figures)
+    assert all(one.recall is one.precision is None for one in found.classes)
+
+
 def test_nothing_has_no_scores() -> None:
     found = scores([], LABELS)
     assert (found.n, found.accuracy.value, found.macro_f1.value) == (0, None, None)
