@@ -419,9 +419,16 @@ def test_the_documents_own_answers_are_in_the_judgement(scripted_lm: MakeLM) -> 
 
 
 def test_an_answer_with_a_number_that_its_document_lacks_is_no_answer_to_choose(scripted_lm: MakeLM) -> None:
-    made_up = {**READINGS, "none": "The fee is 14 euros on the cliffs."}
-    lm = scripted_lm(reader(made_up), gives_logprobs=True)
-    found = judge(ContrastJudge(), lm, CLAIMS[:1], question=QUESTION)
+    """The document has all other words of it, and is on the question."""
+    documents = [*DOCUMENTS[:2], Document(id="none", text="The fee is due in euros, on the cliffs.")]
+
+    def script(system: str, user: str, request: Any) -> Any:
+        if documents[2].text in user and not shown(user):
+            return "The fee is 14 euros on the cliffs."
+        return reader()(system, user.replace(documents[2].text, DOCUMENTS[2].text), request)
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], documents, question=QUESTION)
     assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
     assert not any("14 euros" in option for prompt in lm.engine.prompts() for option in shown(prompt).values())
 

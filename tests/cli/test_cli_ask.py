@@ -227,6 +227,16 @@ def test_an_answer_is_shown_though_the_judges_key_is_refused_and_the_batch_ends(
     assert "refused the key" in ended.err
 
 
+@pytest.mark.parametrize("how", ["--quiet", "--json"])
+def test_why_an_answer_could_not_be_checked_is_told_where_the_warnings_are_not_shown(
+    cli: Any, model: FakeModel, how: str
+) -> None:
+    ended = cli("ask", QUESTION, "--judge", "lm", how)
+    assert (ended.code, model.first in ended.out) == (4, True)
+    assert ended.err.startswith("regen: The answer could not be checked: ")
+    assert "does not have the fields" in " ".join(ended.err.split())
+
+
 def test_an_answer_that_could_not_be_checked_has_no_scores_and_is_asked_for_again(
     cli: Any, model: FakeModel, tmp_path: Path
 ) -> None:

@@ -395,3 +395,12 @@ def test_batches_are_not_sent_from_a_ray_cluster(cli: Any, data: Path) -> None:
     ended = run_choices(cli, data, "--batch", "--engine", "ray")
     assert (ended.code, "give one of the two" in ended.err) == (2, True)
     assert not Path("r").exists()
+
+
+def test_where_a_local_model_is_asked_items_are_worked_on_one_by_one() -> None:
+    from regen.cli.evaluating import items_at_once
+    from regen.settings import load
+
+    given = load({"model": "llamacpp/x", "api_base": "http://127.0.0.1:1/v1", "judge_model": "embedded"})
+    assert items_at_once(given, "answer") == given.concurrency == 8
+    assert items_at_once(given, "answer", "judge") == items_at_once(given, "judge") == 1

@@ -469,3 +469,17 @@ def test_all_calls_side_by_side_are_wanted_before_any_is_waited_for() -> None:
     with pytest.raises(Awaited):
         in_turn(work, range(3))
     assert begun[100:] == [0, 1, 2]
+
+
+def test_a_call_that_failed_beside_one_that_is_awaited_waits_for_it_and_a_mistake_does_not() -> None:
+    """The stage would be given up otherwise, and the call that was noted sent and paid for all the same."""
+
+    def work(given: BaseException) -> None:
+        raise given
+
+    with pytest.raises(Awaited):
+        in_turn(work, [Awaited(), ProviderError("It was refused.")])
+    with pytest.raises(ProviderError, match="It was refused"):
+        in_turn(work, [ProviderError("It was refused."), Awaited()])
+    with pytest.raises(ZeroDivisionError):
+        in_turn(work, [Awaited(), ZeroDivisionError()])
