@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import json
 import math
 import pickle
@@ -559,6 +560,12 @@ def fetched(cache: Path) -> set[str]:
     return {
         path.relative_to(cache).as_posix() for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"
     }
+
+
+def test_a_full_disk_is_not_told_as_a_hub_that_cannot_be_reached(hub: Hub) -> None:
+    hub.error = OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(ConfigurationError, match=r"cannot be kept in .*: No space left on device"):
+        NLIJudge("org/tiny")
 
 
 def test_of_a_repository_only_the_models_files_are_fetched_and_once(hub: Hub, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_limit_ends_the_run_with_its_own_code_and_the_run_goes_on_later(
     assert stopped.code == 5
     assert stopped.json["complete"] is False
     assert "The limit of 20 calls (--max-calls) is reached." in stopped.err
-    assert "with --run r to go on" in stopped.err
+    assert "With a higher one, give the same command with --run r to go on." in stopped.err
     assert len(model.prompts) == 20
     assert "The run is not complete." in Path("r/report.md").read_text()
     ended = run_choices(cli, data, "--json")

@@ -143,3 +143,13 @@ def test_the_keys_of_an_env_file_are_used(cli: Any, model: FakeModel, monkeypatc
     monkeypatch.setenv("REGEN_MODEL", "openai/fake")
     monkeypatch.setenv("REGEN_JUDGE", "contrast")
     assert cli("ask", QUESTION, "--max-rounds", "0").code == 0
+
+
+def test_commands_of_packages_are_added_once_however_often_a_line_is_run(cli: Any) -> None:
+    from regen.cli.app import app, evals
+
+    for _ in range(3):
+        cli("eval", "--help")
+        cli("schema", "ask")
+    for names in ([one.name for one in app.registered_commands], [one.name for one in evals.registered_commands]):
+        assert len(names) == len(set(names)) and ("optimize" in names or "truthfulqa" in names)

@@ -19,6 +19,7 @@ import regen
 from regen import Regen, optimize
 from regen.compiled import Card, Compiled, question_key
 from regen.errors import ConfigurationError, InputError, ProviderError
+from regen.judges.lm import LMJudge
 from regen.metrics import net_improvement, stance_accuracy, truthful_choice
 from regen.prompts import prompts_hash
 
@@ -145,6 +146,17 @@ def test_a_mistake_of_a_metric_is_told_as_one_though_a_model_had_failed(tmp_path
         compile_with("gepa", tmp_path / "p", model, scripted_lm, only="answer", metric=wrong)
     # Nothing more is paid for once it is known.
     assert model.calls < 60
+
+
+def test_a_mistake_of_a_judge_is_told_as_one_and_is_no_score(tmp_path: Path, scripted_lm: MakeLM) -> None:
+    class Broken(LMJudge):
+        def judge(self, claims: Any, documents: Any, **asked: Any) -> Any:
+            if "7" in asked["question"]:
+                raise ZeroDivisionError
+            return super().judge(claims, documents, **asked)
+
+    with pytest.raises(ZeroDivisionError):
+        compile_with("labeled", tmp_path / "p", Model(), scripted_lm, only="answer", program=Regen(judge=Broken()))
 
 
 def test_interrupted_the_best_is_kept_and_the_same_call_goes_on_without_paying_twice(
