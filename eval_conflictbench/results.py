@@ -61,6 +61,7 @@ class JudgeFigures(Record):
     confusion: dict[str, dict[str, int]] = Field(description="Counts by the label that is meant, then what was found.")
     datasets: dict[str, Scores] = Field(description="By dataset, where there are several.")
     pairs: int = Field(description="Claims times documents.")
+    decided_by: dict[str, int] = Field(description="Pairs by the judge that decided them, where there are several.")
     pairs_per_second: float | None = Field(
         description="Over the time that items took one by one, waiting included; null where calls came of batches, or "
         "a run was gone on with."
@@ -90,6 +91,7 @@ def results(run: Run, *, complete: bool, stopped: str | None, notes: Sequence[st
     datasets: dict[str, list[tuple[str, str]]] = {}
     misses: list[Miss] = []
     warnings: Counter[str] = Counter()
+    decided_by: Counter[str] = Counter()
     pairs, partly, seconds = 0, 0, 0.0
     for name, data in items.items():
         done, failed = finished.get(name, {}).get(JUDGING), failures.get(name, {}).get(JUDGING)
@@ -100,6 +102,7 @@ def results(run: Run, *, complete: bool, stopped: str | None, notes: Sequence[st
         outcomes.append(outcome)
         datasets.setdefault(data["dataset"], []).append(outcome)
         pairs, seconds = pairs + len(report.evidence), seconds + (done.usage.seconds if done else 0.0)
+        decided_by.update(evidence.by for evidence in report.evidence if evidence.by)
         in_part = bool(report.unjudged)
         partly += in_part
         warnings.update({*report.warnings, *([failed.message] if failed else [])})
@@ -133,6 +136,7 @@ def results(run: Run, *, complete: bool, stopped: str | None, notes: Sequence[st
         confusion=overall.confusion,
         datasets={name: scores(part, labels) for name, part in datasets.items()} if len(datasets) > 1 else {},
         pairs=pairs,
+        decided_by=dict(decided_by.most_common()),
         pairs_per_second=pairs / seconds if timed else None,
         lm_calls=usage.calls,
         usage=usage,

@@ -86,14 +86,13 @@ def evaluate(plan: Plan) -> None:
         from eval_conflictbench.results import results
         from eval_conflictbench.runner import kept, stage
         from regen.journal import Calls, Journal
-        from regen.judges import make_judge
+        from regen.judges import default_judge, make_judge
         from regen.outbox import Outbox
-        from regen.program import default_judge
         from regen.runs import Run
 
         lm = make_model(settings, "judge", steps) if with_model else None
         with dspy.context(lm=lm) if lm else nullcontext():
-            name = default_judge() if settings.judge == "auto" else settings.judge
+            name = default_judge(dspy.settings.lm) if settings.judge == "auto" else settings.judge
 
             def new_judge() -> Judge:
                 judge = make_judge(name, samples=settings.judge_samples, seed=settings.seed)

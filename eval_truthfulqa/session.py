@@ -129,14 +129,13 @@ def evaluate(plan: Plan) -> None:
             import dspy
 
             from regen.journal import Calls, Journal
+            from regen.judges import default_judge
             from regen.outbox import Outbox
-            from regen.program import default_judge
             from regen.runs import Run
 
             lm = make_model(settings, "answer", steps)
             judge_lm = make_model(settings, "judge", steps) if settings.judge_model else None
-        with dspy.context(lm=lm):
-            judge = default_judge(judge_lm) if settings.judge == "auto" else settings.judge
+        judge = default_judge(judge_lm or lm) if settings.judge == "auto" else settings.judge
         config = _config(plan, lm, judge_lm, judge, search)
         folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
         run = stack.enter_context(

@@ -11,7 +11,7 @@ from regen.citations import attribution, name_sources, without_citations
 from regen.fence import harmless
 from regen.quotes import sentences
 from regen.readings import content, is_none, is_reported
-from regen.types import Claim
+from regen.types import Claim, Document
 from signatures import ExtractClaims, ExtractMergedClaims, ExtractSalientClaims
 
 ClaimKind = Literal["atomic", "salient", "merged", "whole"]
@@ -30,7 +30,13 @@ def claim_predictor(kind: ClaimKind) -> Any:
 
 
 def find_claims(
-    predictor: Any, response: str, question: str | None, warnings: list[str], *, kind: ClaimKind = "atomic"
+    predictor: Any,
+    response: str,
+    question: str | None,
+    warnings: list[str],
+    *,
+    kind: ClaimKind = "atomic",
+    documents: Sequence[Document] = (),
 ) -> list[Claim]:
     """The claims of a response, at most `MAX_CLAIMS`, without repeats; a warning says what was left out.
 
@@ -43,11 +49,12 @@ def find_claims(
         question: What it answers, where it answers something.
         warnings: Added to.
         kind: What the response is taken apart into.
+        documents: Those that the response numbers, in that order.
     """
     named = name_sources(harmless(response))
     if kind == "whole":
         whole = without_citations(named).strip()
-        return [] if not whole or is_none(whole) else [Claim(id="c1", text=whole)]
+        return [] if not whole or is_none(whole) else [_claim(1, whole, documents)]
     texts = list(predictor(question=question, response=without_citations(named)).claims)
     for sentence in sentences(named) if kind == "atomic" else ():
         bare = without_citations(sentence)
@@ -62,7 +69,13 @@ def find_claims(
     texts = list(dict.fromkeys(texts))
     if len(texts) > MAX_CLAIMS:
         warnings.append(f"The response makes {len(texts)} claims; the first {MAX_CLAIMS} were judged.")
-    return [Claim(id=f"c{number}", text=text) for number, text in enumerate(texts[:MAX_CLAIMS], 1)]
+    return [_claim(number, text, documents) for number, text in enumerate(texts[:MAX_CLAIMS], 1)]
+
+
+def _claim(number: int, text: str, documents: Sequence[Document]) -> Claim:
+    named = attribution(text)[0]
+    sources = [document.id for place, document in enumerate(documents, 1) if place in named]
+    return Claim(id=f"c{number}", text=text, sources=sources)
 
 
 def _covers(texts: Sequence[str], other: str) -> bool:

@@ -16,7 +16,7 @@ from regen.claims import ClaimKind, claim_predictor, find_claims
 from regen.conflict import Support, aggregate
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.fence import fence_all, one_line
-from regen.judges import Judge, make_judge
+from regen.judges import Judge, default_judge, make_judge
 from regen.models import gives_logprobs
 from regen.models.failures import expected, translate
 from regen.types import (
@@ -91,8 +91,9 @@ class Regen(dspy.Module):
         self.claims = claim_predictor(claim_kind)
         self.judge_name = type(judge).__name__
         if isinstance(judge, str):
-            self.judge_name = default_judge(judge_lm) if judge == "auto" else judge
-            judge = make_judge(self.judge_name, samples=judge_samples, seed=seed)
+            with self.judging():
+                self.judge_name = default_judge(dspy.settings.lm) if judge == "auto" else judge
+                judge = make_judge(self.judge_name, samples=judge_samples, seed=seed)
         self.judge = judge
 
     def forward(
@@ -212,12 +213,6 @@ def result_of(prediction: Any) -> Result:
     return Result(**{name: prediction[name] for name in Result.model_fields})
 
 
-def default_judge(judge_lm: Any = None) -> str:
-    """The judge that "auto" stands for, by the model that will judge."""
-    model = getattr(judge_lm or dspy.settings.lm, "model", "")
-    return "contrast" if str(model).startswith("embedded/") else "lm"
-
-
 def keep_better(
     before: ConflictReport, after: ConflictReport, *, same: bool = False, choosing: bool = False
 ) -> Decision:
@@ -274,7 +269,14 @@ class _Writing:
         def judge() -> Judgement:
             program.step("finding claims")
             claims.extend(
-                find_claims(program.claims, answer.text, self.question, self.warnings, kind=program.claim_kind)
+                find_claims(
+                    program.claims,
+                    answer.text,
+                    self.question,
+                    self.warnings,
+                    kind=program.claim_kind,
+                    documents=self.documents,
+                )
             )
             program.step(step)
             return program.judge.judge(

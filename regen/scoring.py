@@ -11,8 +11,8 @@ from regen.adapter import PlainAdapter
 from regen.claims import ClaimKind, claim_predictor, find_claims
 from regen.conflict import Support, aggregate
 from regen.errors import InputError
-from regen.judges import Judge, make_judge
-from regen.program import check_ids, default_judge
+from regen.judges import Judge, default_judge, make_judge
+from regen.program import check_ids
 from regen.types import ConflictReport, Document
 
 
@@ -32,7 +32,7 @@ class Scorer(dspy.Module):
         self.claim_kind: ClaimKind = claim_kind
         self.claims = claim_predictor(claim_kind)
         if isinstance(judge, str):
-            judge = make_judge(default_judge() if judge == "auto" else judge, samples=judge_samples)
+            judge = make_judge(default_judge(dspy.settings.lm) if judge == "auto" else judge, samples=judge_samples)
         self.judge = judge
         self.support: Support = support
         self.check_quotes = check_quotes
@@ -53,7 +53,7 @@ class Scorer(dspy.Module):
         check_ids(found)
         warnings: list[str] = []
         with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
-            claims = find_claims(self.claims, response, question, warnings, kind=self.claim_kind)
+            claims = find_claims(self.claims, response, question, warnings, kind=self.claim_kind, documents=found)
             judgement = self.judge.judge(claims, found, question=question, progress=progress)
         report = aggregate(claims, found, judgement, support=self.support, check_quotes=self.check_quotes)
         return dspy.Prediction(report=report.model_copy(update={"warnings": [*warnings, *report.warnings]}))

@@ -55,6 +55,9 @@ class Claim(Record):
 
     id: str
     text: str
+    sources: list[str] = Field(
+        default=[], description="Ids of the documents that it says something of: what others say cannot contradict it."
+    )
 
 
 class Stance(StrEnum):
@@ -74,6 +77,7 @@ class Evidence(Record):
     quote: str = Field(default="", description="Copied from the document, and checked to stand in it.")
     confidence: float | None = Field(default=None, ge=0, le=1, description="The judge's probability of the stance.")
     partial: bool = Field(default=False, description="Supports only part of the claim.")
+    by: str = Field(default="", description="The judge that decided, where several could have.")
 
 
 class Unjudged(Record):

@@ -598,10 +598,9 @@ def test_a_wrong_key_is_told_at_once() -> None:
 
 
 def test_what_a_numbered_document_says_is_about_that_document_alone(scripted_lm: MakeLM) -> None:
-    """Documents 1 and 2 are "old" (10 euros) and "new" (12 euros)."""
     claims = [
-        Claim(id="right", text="document 1 says the fee is 10 euros"),
-        Claim(id="wrong", text="document 2 says the fee is 10 euros"),
+        Claim(id="right", text="document 1 says the fee is 10 euros", sources=["old"]),
+        Claim(id="wrong", text="document 2 says the fee is 10 euros", sources=["new"]),
     ]
     found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), claims, question=QUESTION)
     assert (of(found, "right")["old"], of(found, "right")["new"]) == ("supports", "irrelevant")

@@ -596,8 +596,12 @@ def test_a_sentence_that_says_who_says_something_is_one_claim_with_its_source() 
         assert inputs["response"] == "document 1 says the fee is 12 euros. It is open."
         return dspy.Prediction(claims=["The fee is 12 euros.", "It is open."])
 
-    claims = find_claims(extract, "[1] says the fee is 12 euros. It is open.", None, [])
-    assert {claim.text for claim in claims} == {"document 1 says the fee is 12 euros.", "It is open."}
+    documents = [Document(id="fees", text="The fee is 12 euros."), Document(id="hours", text="It is open.")]
+    claims = find_claims(extract, "[1] says the fee is 12 euros. It is open.", None, [], documents=documents)
+    assert {claim.text: claim.sources for claim in claims} == {
+        "document 1 says the fee is 12 euros.": ["fees"],
+        "It is open.": [],
+    }
 
 
 def test_a_sentence_with_a_number_that_the_model_forgot_is_a_claim() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol
+from typing import Any, Protocol
 
 from regen.errors import ConfigurationError
 from regen.types import Claim, Document, Judgement
@@ -83,6 +83,16 @@ def make_judge(name: str, *, samples: int = 1, seed: int = 0) -> Judge:
 
         judge = Consistent(judge, samples)
     return judge
+
+
+def suited(lm: Any) -> str:
+    """The judge that asks a language model in the way that suits it: one that reads and chooses for a weak one."""
+    return "contrast" if str(getattr(lm, "model", "")).startswith("embedded/") else "lm"
+
+
+def default_judge(lm: Any) -> str:
+    """The judge that "auto" stands for, by the model that will judge."""
+    return suited(lm)
 
 
 def asks_model(name: str) -> bool:

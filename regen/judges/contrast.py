@@ -19,7 +19,7 @@ from regen.choosing import choose
 from regen.citations import attribution
 from regen.fence import fence, one_line
 from regen.judges import Progress
-from regen.judges.gather import each_document, refuse_nothing
+from regen.judges.gather import each_document, is_of_others, refuse_nothing
 from regen.quiet import cut_on_purpose
 from regen.readings import (
     asks_who,
@@ -31,7 +31,6 @@ from regen.readings import (
     grounding,
     group,
     is_none,
-    is_reported,
     is_yes_or_no,
     names_somebody,
     negative,
@@ -139,8 +138,7 @@ class ContrastJudge(dspy.Module):
         answers = _of_one_kind([(read[document.id], document) for document in standing], question)
         groups = group(answers)[:MAX_ANSWERS]
         options = [min((answers[place] for place in places), key=len) for places in groups]
-        said_of = {claim.id: attribution(claim.text) for claim in claims}
-        stated = {claim.id: self._stated(said_of[claim.id][1], question, options) for claim in claims}
+        stated = {claim.id: self._stated(attribution(claim.text)[1], question, options) for claim in claims}
         # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
         sides: dict[str, tuple[int | None, float]] = {}
         if options:
@@ -150,21 +148,17 @@ class ContrastJudge(dspy.Module):
         evidence = []
         failed_ids = {item.document_id for item in unjudged}
         judged = [document for document in documents if document.id not in failed_ids]
-        number_of = {document.id: number for number, document in enumerate(documents, 1)}
         given = {
             document.id: found
             for document in judged
             if (found := _given(document, read.get(document.id, ""), sides.get(document.id), options, question))
         }
         for claim in claims:
-            sources, _ = said_of[claim.id]
             for document in judged if stated[claim.id] else ():
                 side, said = given.get(document.id, (None, ""))
                 chosen, sure = sides.get(document.id, (None, 1.0))
                 stance = _stance(side, stated[claim.id])
-                # That one document says so, or some do, is not contradicted by others that say otherwise.
-                of_others = number_of[document.id] not in sources if sources else is_reported(claim.text)
-                if stance is Stance.CONTRADICTS and of_others:
+                if stance is Stance.CONTRADICTS and is_of_others(claim, document):
                     stance = Stance.IRRELEVANT
                 # How sure the choice is says nothing of a stance that is not the choice's.
                 confidence = None if stance is Stance.IRRELEVANT and chosen is not None else sure

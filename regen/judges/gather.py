@@ -9,7 +9,8 @@ from regen.errors import ConfigurationError, ProviderError
 from regen.judges import Progress
 from regen.models.failures import expected, translate
 from regen.parallel import run_all
-from regen.types import Document, Unjudged
+from regen.readings import is_reported
+from regen.types import Claim, Document, Unjudged
 
 Out = TypeVar("Out")
 
@@ -29,6 +30,11 @@ def each_document(
         if isinstance(error, ConfigurationError) and not good:
             raise error
     return good, [Unjudged(document_id=name, cause=str(error).rstrip(".")) for name, error in failed.items()]
+
+
+def is_of_others(claim: Claim, document: Document) -> bool:
+    """Whether a claim only says what others than this document say, which it cannot contradict by saying otherwise."""
+    return document.id not in claim.sources if claim.sources else is_reported(claim.text)
 
 
 def refuse_nothing(judged: Collection[str], unjudged: Sequence[Unjudged]) -> None:

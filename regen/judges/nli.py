@@ -6,13 +6,15 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from regen.citations import attribution
 from regen.errors import ConfigurationError
 from regen.fence import one_line, printable
 from regen.judges import Progress
-from regen.judges.gather import each_document, refuse_nothing
+from regen.judges.gather import each_document, is_of_others, refuse_nothing
 from regen.models import crossencoder
 from regen.models.crossencoder import CrossEncoder
 from regen.quotes import sentences
+from regen.readings import content
 from regen.types import Claim, Document, Evidence, Judgement, Stance
 
 
@@ -41,7 +43,9 @@ class NLIJudge:
     """
 
     asks_model = False
-    takes = "a model (a folder, or org/name or org/name@revision on the Hugging Face hub)"
+    # How many sentences of a window, those that share most words with the hypothesis, may become its quote; None: all.
+    quotable: int | None = None
+    takes: str | None = "a model (a folder, or org/name or org/name@revision on the Hugging Face hub)"
 
     def __init__(self, model: str | None = None) -> None:
         if not model:
@@ -71,16 +75,22 @@ class NLIJudge:
         asked = f"{one_line(question, 400)} " if exclusive and question else ""
         hypotheses, warnings = [], []
         for claim in claims:
-            whole = asked + _line(claim.text)
+            whole = asked + _line(attribution(claim.text)[1])
             hypotheses.append(_beginning(model, whole))
             if hypotheses[-1] != whole:
                 warnings.append(f"Claim {claim.id} is too long for the NLI model: only its beginning was judged.")
 
         def one(document: Document) -> list[Evidence]:
             text = _Text.of(document, model)
-            return [
-                _evidence(model, text, hypothesis, claim.id, document.id)
+            found = [
+                (claim, _evidence(model, text, hypothesis, claim.id, document.id, self.quotable))
                 for claim, hypothesis in zip(claims, hypotheses, strict=True)
+            ]
+            return [
+                item.model_copy(update={"stance": Stance.IRRELEVANT, "quote": "", "confidence": None})
+                if item.stance is Stance.CONTRADICTS and is_of_others(claim, document)
+                else item
+                for claim, item in found
             ]
 
         found, unjudged = each_document(one, documents, progress)
@@ -130,7 +140,9 @@ class _Text:
         return [part for part in cut if any(map(str.isalnum, part))]
 
 
-def _evidence(model: CrossEncoder, text: _Text, hypothesis: str, claim_id: str, document_id: str) -> Evidence:
+def _evidence(
+    model: CrossEncoder, text: _Text, hypothesis: str, claim_id: str, document_id: str, quotable: int | None
+) -> Evidence:
     windows = text.windows(model.room(hypothesis))
     found = model.probabilities([text.text[start:end] for start, end in windows], hypothesis)
     sides = [
@@ -144,6 +156,9 @@ def _evidence(model: CrossEncoder, text: _Text, hypothesis: str, claim_id: str, 
         return Evidence(claim_id=claim_id, document_id=document_id, stance=Stance.IRRELEVANT, confidence=sure)
     confidence, place, stance = max(sides, key=lambda side: (side[0], -side[1]))
     parts = text.parts(*windows[place])
+    if quotable is not None and len(parts) > quotable:
+        words = content(hypothesis)
+        parts = sorted(parts, key=lambda part: -len(words & content(part)))[:quotable]
     said = model.probabilities(parts, hypothesis) if len(parts) > 1 else []
     best = max(range(len(said)), key=lambda number: said[number][stance], default=0)
     return Evidence(

@@ -25,7 +25,6 @@ from regen.types import Stance
 EXAMPLE = "nli:cross-encoder/nli-MiniLM2-L6-H768"
 # Cross-encoders are trained on pairs of at most so many tokens, also where they have room for more.
 MAX_TOKENS = 512
-_BATCH = 8
 _LOCAL = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 _CONFIG, _TOKENIZER = "config.json", "tokenizer.json"
 _GRAPHS = ("model.onnx", "onnx/model.onnx")
@@ -76,13 +75,14 @@ class CrossEncoder:
         config = _read(files.config)
         self.name = str(files.graph)
         self.stances = _stances(config, files.config)
-        self._pad: int = config.get("pad_token_id") or 0
         positions: Any = config.get("max_position_embeddings")
         # RoBERTa's positions begin at 2. Models whose positions are relative say -1, or nothing.
         has_positions = isinstance(positions, int) and positions >= 64
         self.max_tokens = min(MAX_TOKENS, int(positions) - 2) if has_positions else MAX_TOKENS
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = cores()
+        # A core a pair, and as many pairs at once as there are cores: it is faster than all cores on one pair or on a
+        # batch of them, which also costs what the shorter ones are filled up with.
+        options.intra_op_num_threads = 1
         options.log_severity_level = 4  # what fails is told by its exception
         try:
             self._session = onnxruntime.InferenceSession(self.name, options, providers=["CPUExecutionProvider"])
@@ -102,8 +102,7 @@ class CrossEncoder:
                 f"{files.graph} takes {', '.join(self._inputs)}, where a cross-encoder takes "
                 f"{', '.join(sorted(_INPUTS))}: name another model."
             )
-        # One call uses all cores by itself, and each more would take the memory of another batch.
-        self._running = threading.Lock()
+        self._running = threading.BoundedSemaphore(cores())
 
     def tokens(self, text: str) -> list[tuple[int, int]]:
         """Where in `text` each of its tokens begins and ends."""
@@ -117,16 +116,13 @@ class CrossEncoder:
     def probabilities(self, premises: Sequence[str], hypothesis: str) -> list[dict[Stance, float]]:
         """For each premise, the probability that it supports `hypothesis`, contradicts it, or neither.
 
-        Batches hold premises of one call only: a quantized model's figures depend a little on what else is in one.
+        Each is run by itself: a quantized model's figures depend a little on what else is in a batch.
 
         Raises:
             ProviderError: the model fails.
         """
-        found: list[dict[Stance, float]] = []
-        for place in range(0, len(premises), _BATCH):
-            encoded = [self._encode(premise, hypothesis) for premise in premises[place : place + _BATCH]]
-            found += [dict(zip(self.stances, row, strict=True)) for row in self._run(encoded)]
-        return found
+        encoded = [self._encode(premise, hypothesis) for premise in premises]
+        return [dict(zip(self.stances, self._run(item), strict=True)) for item in encoded]
 
     def _encode(self, premise: str, hypothesis: str) -> Any:
         encoded = self._tokenizer.encode(premise, hypothesis)
@@ -137,33 +133,27 @@ class CrossEncoder:
         starts = [start for (start, _), text in zip(encoded.offsets, encoded.sequence_ids, strict=True) if text == 0]
         return self._encode(premise[: starts[-excess]], hypothesis)
 
-    def _run(self, encoded: Sequence[Any]) -> list[list[float]]:
+    def _run(self, encoded: Any) -> list[float]:
         import numpy
 
-        longest = max(len(item) for item in encoded)
-
-        def column(attribute: str, fill: int) -> Any:
-            rows = [getattr(item, attribute) for item in encoded]
-            return numpy.array([[*row, *[fill] * (longest - len(row))] for row in rows], dtype=numpy.int64)
-
         columns = {
-            "input_ids": column("ids", self._pad),
-            "attention_mask": column("attention_mask", 0),
-            "token_type_ids": column("type_ids", 0),
+            "input_ids": encoded.ids,
+            "attention_mask": encoded.attention_mask,
+            "token_type_ids": encoded.type_ids,
         }
-        inputs = {name: columns[name] for name in self._inputs}
+        inputs = {name: numpy.array([columns[name]], dtype=numpy.int64) for name in self._inputs}
         try:
             with self._running:
                 logits = self._session.run(None, inputs)[0]
         except Exception as error:  # ONNX Runtime's have no base of their own
             raise ProviderError(f"The NLI model {self.name} failed: {_said(error)}.") from error
-        if logits.shape != (len(encoded), len(self.stances)) or not numpy.isfinite(logits).all():
+        if logits.shape != (1, len(self.stances)) or not numpy.isfinite(logits).all():
             raise ProviderError(
                 f"The NLI model {self.name} gave something else than {len(self.stances)} finite scores."
             )
-        powers = numpy.exp(logits.astype(float) - logits.max(axis=1, keepdims=True))
-        rows: list[list[float]] = (powers / powers.sum(axis=1, keepdims=True)).tolist()
-        return rows
+        powers = numpy.exp(logits.astype(float) - logits.max())
+        shares: list[float] = (powers / powers.sum())[0].tolist()
+        return shares
 
 
 _loading = threading.Lock()

@@ -1,0 +1,114 @@
+"""The judge that asks a cheap judge first, and a dear one only where the cheap one is not sure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dspy
+
+from regen.errors import ConfigurationError
+from regen.judges import Judge, Progress, make_judge, suited
+from regen.models.failures import expected, translate
+from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
+
+# Chosen on the held-back tenth of the pairs that the built-in judge was not trained on: `benchmarks/README.md`.
+SURE = {Stance.SUPPORTS: 0.9, Stance.CONTRADICTS: 0.9, Stance.IRRELEVANT: 0.9}
+
+
+class CascadeJudge(dspy.Module):
+    """Two judges: the second is asked of the documents that the first is not sure of, whole.
+
+    A document goes on where the first judge gives some claim a stance with less confidence than `sure`, or could not
+    judge it. What the second then says of it replaces what the first said. `Evidence.by` names who decided.
+
+    Args:
+        given: Up to three parts with commas: the first judge, the second, and how sure the first must be, in [0, 1].
+            `0.95` or `builtin,lm:pair,0.95`, say. Without a second one it is the one that suits the model.
+    """
+
+    takes = "judges with commas and how sure the first must be (0.95, or builtin,lm:pair,0.95)"
+
+    def __init__(self, given: str = "") -> None:
+        super().__init__()
+        parts = [part.strip() for part in given.split(",") if part.strip()]
+        sure = _number(parts.pop()) if parts and _is_number(parts[-1]) else None
+        if len(parts) > 2:
+            raise ConfigurationError(f"The judge cascade takes {self.takes}: {given!r} is not that.")
+        self.sure = SURE if sure is None else dict.fromkeys(Stance, sure)
+        self.names = [*parts, *["builtin", suited(dspy.settings.lm)][len(parts) :]]
+        self.judges = [make_judge(name) for name in self.names]
+
+    @property
+    def identity(self) -> str | None:
+        """Those of the judges that have model files of their own; None where none has."""
+        return ",".join(filter(None, (getattr(judge, "identity", None) for judge in self.judges))) or None
+
+    def forward(self, claims: Sequence[Claim], documents: Sequence[Document], **options: Any) -> Any:
+        """As `judge`, in a `dspy.Prediction`."""
+        return dspy.Prediction(judgement=self.judge(claims, documents, **options))
+
+    def judge(
+        self,
+        claims: Sequence[Claim],
+        documents: Sequence[Document],
+        *,
+        question: str | None = None,
+        exclusive: bool = False,
+        progress: Progress | None = None,
+    ) -> Judgement:
+        """See `regen.judges.Judge`."""
+        cheap, dear = self.judges
+        asked: dict[str, Any] = {"question": question, "exclusive": exclusive}
+        first = cheap.judge(claims, documents, **asked)
+        doubtful = {item.document_id for item in first.evidence if not self._is_sure(item)}
+        doubtful |= {item.document_id for item in first.unjudged}
+        left = [document for document in documents if document.id in doubtful]
+        kept = [_by(item, self.names[0]) for item in first.evidence if item.document_id not in doubtful]
+        if not left:
+            if progress:
+                progress(len(documents), len(documents))
+            return first.model_copy(update={"evidence": kept})
+        second = self._second(dear, claims, left, {**asked, "progress": progress}, bool(kept))
+        return Judgement(
+            evidence=[*kept, *(_by(item, self.names[1]) for item in second.evidence)],
+            unjudged=second.unjudged,
+            answers={**first.answers, **second.answers},
+            warnings=[*first.warnings, *second.warnings],
+        )
+
+    @staticmethod
+    def _second(
+        judge: Judge, claims: Sequence[Claim], documents: Sequence[Document], asked: dict[str, Any], has_more: bool
+    ) -> Judgement:
+        """What the second judge finds; where it fails on everything, what the first was sure of still holds."""
+        try:
+            return judge.judge(claims, documents, **asked)
+        except expected() as error:
+            cause = translate(error)
+            if not has_more or cause.exit_code == ConfigurationError.exit_code:
+                raise
+            why = str(cause).rstrip(".")
+            return Judgement(unjudged=[Unjudged(document_id=document.id, cause=why) for document in documents])
+
+    def _is_sure(self, item: Evidence) -> bool:
+        return item.confidence is not None and item.confidence >= self.sure[item.stance]
+
+
+def _by(item: Evidence, name: str) -> Evidence:
+    return item.model_copy(update={"by": item.by or name})
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ConfigurationError(f"The cascade's first judge can be sure from 0 to 1, not {text}.")
+    return value
