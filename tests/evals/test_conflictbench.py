@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_conflictbench.command import conflictbench, stance
@@ -58,6 +58,7 @@ def test_nothing_has_no_scores() -> None:
     assert (found.n, found.accuracy.value, found.macro_f1.value) == (0, None, None)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from((*LABELS, UNJUDGED))), min_size=1, max_size=40))
 def test_scores_are_shares_whatever_the_order(outcomes: list[tuple[str, str]]) -> None:
     found = scores(outcomes, LABELS)
