@@ -9,12 +9,21 @@ from typing import Annotated, Any, Literal
 import typer
 
 from regen.cli import options, run_options
+from regen.fence import printable
 
-Data = Annotated[Path, typer.Option("--data", metavar="FILE", help="JSONL of labelled items.")]
+Data = Annotated[
+    Path, typer.Option("--data", metavar="FILE", help="Labelled items: JSONL, or one JSON array, as a set has it.")
+]
 Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N items.")]
 Each = Annotated[
     int | None,
     typer.Option("--each", metavar="N", min=1, help="N items of each label, drawn by --seed; or all that there are."),
+]
+Convert = Annotated[
+    Path | None,
+    typer.Option(
+        "--convert", metavar="FILE", help="Write the items to FILE in the plain format, for any system; judge nothing."
+    ),
 ]
 
 
@@ -22,10 +31,11 @@ def stance(
     data: Data,
     format: Annotated[
         Literal["plain", "factcheck", "healthver", "climate_fever"],
-        typer.Option("--format", help='plain: {"claim", "document", "stance"}; else the lines of a known set.'),
+        typer.Option("--format", help='plain: {"claim", "document", "stance"}; else the rows of a known set.'),
     ] = "plain",
     limit: Limit = None,
     each: Each = None,
+    convert: Convert = None,
     model: options.Model = None,
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
@@ -58,6 +68,7 @@ def stance(
         "stance",
         (PAIRS, lambda item: item.stance.value),
         (data, format, limit, each),
+        convert,
         given,
         program,
         run=run,
@@ -73,13 +84,12 @@ def stance(
 def conflictbench(
     data: Data,
     format: Annotated[
-        Literal["plain", "ramdocs", "conflict_nq", "climate_fever"],
-        typer.Option(
-            "--format", help='plain: {"id", "claim", "documents", "conflict"}; else the lines of a known set.'
-        ),
+        Literal["plain", "conflictingqa", "ambigdocs", "macnoise", "ramdocs", "conflict_nq", "climate_fever"],
+        typer.Option("--format", help='plain: {"id", "claim", "documents", "conflict"}; else the rows of a known set.'),
     ] = "plain",
     limit: Limit = None,
     each: Each = None,
+    convert: Convert = None,
     model: options.Model = None,
     judge_model: options.JudgeModel = None,
     api_base: options.ApiBase = None,
@@ -112,6 +122,7 @@ def conflictbench(
         "conflictbench",
         (ITEMS, lambda item: str(item.conflict)),
         (data, format, limit, each),
+        convert,
         given,
         program,
         run=run,
@@ -128,12 +139,13 @@ def _measure(
     name: str,
     kind: tuple[Mapping[str, Any], Callable[[Any], str]],
     data: tuple[Path, str, int | None, int | None],
+    convert: Path | None,
     given: Mapping[str, Any],
     program: Path | None,
     **plan: Any,
 ) -> None:
-    """Has the items of a file judged: `kind` is their readers and what tells an item's label."""
-    from eval_conflictbench.data import load, sampled
+    """Has the items of a file judged, or only converted: `kind` is their readers and what tells an item's label."""
+    from eval_conflictbench.data import load, sampled, write
     from eval_conflictbench.session import Plan, evaluate
     from regen.cli.evaluating import file_hash
     from regen.cli.setup import with_program
@@ -142,6 +154,10 @@ def _measure(
     (readers, label), (file, format, limit, each) = kind, data
     settings, compiled = with_program(load_settings(given), program)
     items = sampled(load(file, format, readers, seed=settings.seed), label, each=each, seed=settings.seed)[:limit]
+    if convert:
+        write(items, convert)
+        typer.echo(f"{len(items)} items in {printable(str(convert))}", err=True)
+        return
     part = {"limit": limit, "each": each}
     config = {"data": file.name, "format": format, "data_sha256": file_hash(file), "part": part}
     evaluate(Plan(name=name, items=items, settings=settings, data=config, program=compiled, **plan))

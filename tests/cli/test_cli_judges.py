@@ -91,6 +91,54 @@ def test_conflicts_end_to_end_by_dataset(cli: Any, items: Path) -> None:
     assert "b: no conflict" in shown.out and "accuracy 75.0%" in shown.out
 
 
+def test_two_judges_are_compared_on_conflicts_as_well(cli: Any, items: Path, model: FakeModel) -> None:
+    command = ("eval", "conflictbench", "--data", str(items), "--judge", "contrast", "--json")
+    assert cli(*command, "--run", "a").code == 0
+    model.answers = ["$9.9M", "$6.8M"]
+    assert cli(*command, "--run", "b").code == 0
+    (stage,) = cli("runs", "diff", "a", "b", "--json").json["stages"]
+    assert (stage["n"], stage["right_before"]) == (4, 3)
+    changed = {one["id"]: (one["before"], one["after"], one["mended"]) for one in stage["changed"]}
+    assert changed["i4"] == ("conflict", "no conflict", True)
+
+
+def test_a_published_set_is_judged_as_it_is(cli: Any, tmp_path: Path, model: FakeModel) -> None:
+    documents = [
+        {"title": "Acme (shoes)", "text": "The revenue was $6.8M.", "pid": "1", "answer": "$6.8M"},
+        {"title": "Acme (tea)", "text": "The revenue was $4.2M.", "pid": "2", "answer": "$4.2M"},
+    ]
+    gulls = [{"title": "Gulls", "text": "Gulls breed here.", "pid": "3", "answer": "here"}]
+    file = tmp_path / "dev.json"
+    rows = [{"qid": "1", "ambiguous_entity": "Acme", "question": QUESTION, "documents": documents}]
+    rows.append({"qid": "2", "ambiguous_entity": "Gull", "question": "Where do gulls breed?", "documents": gulls})
+    file.write_text(json.dumps(rows))
+    command = ("eval", "conflictbench", "--data", str(file), "--format", "ambigdocs")
+    judged = ("--judge", "contrast", "--json", "--run")
+    found = cli(*command, *judged, "published").json
+    assert found["n"] == 3 and {one["label"]: one["n"] for one in found["classes"]} == {"conflict": 1, "no conflict": 2}
+    assert found["recall"] == 1.0
+    asked = len(model.prompts)
+    converted = cli(*command, "--convert", "plain.jsonl")
+    assert (converted.code, converted.out, "3 items in plain.jsonl" in converted.err) == (0, "", True)
+    assert len(model.prompts) == asked
+    again = cli("eval", "conflictbench", "--data", "plain.jsonl", *judged, "plain").json
+    assert (again["confusion"], again["pairs"]) == (found["confusion"], found["pairs"])
+    ended = cli(*command, "--convert", "plain.jsonl")
+    assert (ended.code, "plain.jsonl is there already" in ended.err) == (2, True)
+
+
+def test_items_are_converted_as_they_would_be_judged(cli: Any, pairs: Path, model: FakeModel) -> None:
+    """Those of --each, and without a model or a run."""
+    ended = cli("eval", "stance", "--data", str(pairs), "--each", "1", "--convert", "some.jsonl")
+    assert ended.code == 0, ended.err
+    given = [json.loads(line) for line in pairs.read_text().splitlines()]
+    drawn = [json.loads(line) for line in Path("some.jsonl").read_text().splitlines()]
+    assert sorted(one["stance"] for one in drawn) == ["contradicts", "irrelevant", "supports"]
+    texts = {one["id"]: one["document"] for one in given}
+    assert all(one["document"]["text"] == texts[one["id"]] for one in drawn)
+    assert not model.prompts and not Path("runs").exists()
+
+
 def test_a_limit_ends_the_run_and_it_goes_on_later(cli: Any, pairs: Path, model: FakeModel) -> None:
     command = ("eval", "stance", "--data", str(pairs), "--run", "r", "--judge", "contrast", "--json")
     first = cli(*command, "--max-calls", "4")
