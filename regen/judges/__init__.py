@@ -92,7 +92,8 @@ def suited(lm: Any) -> str:
 
 def default_judge(lm: Any) -> str:
     """The judge that "auto" stands for, by the model that will judge."""
-    return suited(lm)
+    judge = suited(lm)
+    return f"cascade:builtin,{judge}" if judge == "contrast" else judge
 
 
 def asks_model(name: str) -> bool:
