@@ -104,12 +104,14 @@ def _endpoint(name: str, choice: ModelChoice, settings: Settings) -> Check:
 
 def _judge(settings: Settings, judging: ModelChoice) -> Check:
     from regen.errors import ConfigurationError
-    from regen.judges import check_judge
+    from regen.judges import check_judge, default_judge
 
     if settings.judge == "auto":
-        judge = "contrast" if judging.kind == "embedded" else "lm"
-        why = "the embedded model reads and chooses better than it judges"
-        return "judge", True, f"{judge}, because {why if judge == 'contrast' else 'the model can give verdicts'}"
+        judge = default_judge(judging)
+        why = "the model can give verdicts"
+        if judge != "lm":
+            why = "the embedded model reads better than it judges, and need not read what the built-in judge is sure of"
+        return "judge", True, f"{judge}, because {why}"
     try:
         check_judge(settings.judge)
     except ConfigurationError as error:

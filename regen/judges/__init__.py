@@ -86,7 +86,11 @@ def make_judge(name: str, *, samples: int = 1, seed: int = 0) -> Judge:
 
 
 def suited(lm: Any) -> str:
-    """The judge that asks a language model in the way that suits it: one that reads and chooses for a weak one."""
+    """The judge that asks a language model in the way that suits it: one that reads and chooses for a weak one.
+
+    Args:
+        lm: Whatever has its name in `model`: a DSPy LM or a `ModelChoice`.
+    """
     return "contrast" if str(getattr(lm, "model", "")).startswith("embedded/") else "lm"
 
 
