@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TextIO, TypeVar
 
 from regen.errors import ConfigurationError, InputError, RegenError
 from regen.output import failure
-from regen.paths import cache_dir
+from regen.paths import lock_of
 from regen.types import Record
 
 if TYPE_CHECKING:
@@ -161,10 +160,7 @@ class Lines:
 def _lock(path: Path) -> BaseFileLock:
     from filelock import FileLock, Timeout
 
-    folder = cache_dir() / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
-    lock = FileLock(folder / name)
+    lock = FileLock(lock_of(path))
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from regen.types import Document
 
@@ -18,8 +18,10 @@ _ATTRIBUTION = re.compile(rf"documents? (\d+(?:(?:, | and )\d+)*) {_SAYS}[ :]*(?
 _PART = re.compile(r"(\d+)(?:\s*[-\u2013]\s*(\d+))?")
 
 
-def check_citations(text: str, documents: Sequence[Document]) -> tuple[str, list[str], list[str]]:
-    """Takes out citations that point to no document.
+def check_citations(
+    text: str, documents: Sequence[Document], without: Collection[str] = ()
+) -> tuple[str, list[str], list[str]]:
+    """Takes out citations that point to no document, or to one of those set aside, whose ids are in `without`.
 
     Returns:
         The text with every citation left as `[n]`, the ids of the documents cited in order of first mention, and a
@@ -31,7 +33,10 @@ def check_citations(text: str, documents: Sequence[Document]) -> tuple[str, list
     def keep(match: re.Match[str]) -> str:
         kept = ""
         for number in _numbers(match.group(2), len(documents)):
-            if 1 <= number <= len(documents):
+            there = 1 <= number <= len(documents)
+            if there and documents[number - 1].id in without:
+                warnings[f"The answer cites [{number}], which was set aside: the citation was removed."] = None
+            elif there:
                 cited[documents[number - 1].id] = None
                 kept += f"[{number}]"
             else:

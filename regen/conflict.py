@@ -91,6 +91,18 @@ def aggregate(
     )
 
 
+def among(report: ConflictReport, documents: Sequence[Document]) -> ConflictReport:
+    """The report of the same response over some of its documents alone, scored anew; it warns of what it warned of."""
+    ids = {document.id for document in documents}
+    judgement = Judgement(
+        evidence=[item for item in report.evidence if item.document_id in ids],
+        unjudged=[item for item in report.unjudged if item.document_id in ids],
+    )
+    # Its quotes were checked before, and its support was.
+    narrowed = aggregate(report.claims, documents, judgement, check_quotes=False)
+    return narrowed.model_copy(update={"warnings": report.warnings})
+
+
 def _not_judged(unjudged: Sequence[Unjudged]) -> list[str]:
     by_cause: dict[str, list[str]] = {}
     for item in unjudged:

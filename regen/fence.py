@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,9 +44,14 @@ def fence(document: Document, number: int | None = None) -> str:
     return f"<document{head}>\n{harmless(document.text).strip()}\n</document>"
 
 
-def fence_all(documents: Sequence[Document]) -> str:
-    """Documents numbered from 1, in the order given; citations `[n]` refer to these numbers."""
-    return "\n\n".join(fence(document, number) for number, document in enumerate(documents, 1))
+def fence_all(documents: Sequence[Document], without: Collection[str] = ()) -> str:
+    """Documents numbered from 1, in the order given; citations `[n]` refer to these numbers.
+
+    Those whose ids are in `without` are left out, and the others keep their numbers.
+    """
+    return "\n\n".join(
+        fence(document, number) for number, document in enumerate(documents, 1) if document.id not in without
+    )
 
 
 def one_line(text: str, limit: int) -> str:

@@ -6,8 +6,20 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter
 
+from regen.conflictlog import ConflictsOutput
 from regen.errors import RegenError
-from regen.types import ConflictReport, Decision, Document, DocumentAnswer, Record, Result, Scores, Stance, Usage
+from regen.types import (
+    ConflictReport,
+    Decision,
+    Document,
+    DocumentAnswer,
+    Record,
+    Result,
+    Scores,
+    SetAside,
+    Stance,
+    Usage,
+)
 
 
 class EvidenceOutput(Record):
@@ -61,6 +73,7 @@ class AskOutput(Record):
     document_answers: list[DocumentAnswer]
     documents: list[Document]
     citations: list[str] = Field(description="Ids of the documents that the answer cites.")
+    set_aside: list[SetAside] = Field(description="Documents that the second answer was not given, with --resolve.")
     usage: Usage
     warnings: list[str]
 
@@ -128,6 +141,7 @@ def ask_output(result: Result) -> AskOutput:
         document_answers=result.document_answers,
         documents=result.documents,
         citations=result.answer.citations,
+        set_aside=result.set_aside,
         usage=result.usage,
         warnings=result.warnings,
     )
@@ -157,6 +171,7 @@ PRINTED: dict[str, Any] = {
     "ask": AskOutput | Failure,
     "score": ScoreOutput | Failure,
     "search": SearchOutput | Failure,
+    "conflicts": ConflictsOutput | Failure,
 }
 """What a command prints with `--json`."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -16,3 +17,10 @@ def config_file() -> Path:
 def cache_dir() -> Path:
     """Where weights and indexes are kept: `$REGEN_CACHE_DIR`, or the user's cache folder."""
     return Path(os.environ.get("REGEN_CACHE_DIR") or user_cache_path("regen"))
+
+
+def lock_of(path: Path) -> Path:
+    """The file that is locked while something is added to the file `path`. Its folder is made where it is missing."""
+    folder = cache_dir() / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]

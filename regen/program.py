@@ -13,12 +13,23 @@ from regen.adapter import PlainAdapter
 from regen.choosing import choose, joined
 from regen.citations import check_citations, without_citations
 from regen.claims import ClaimKind, claim_predictor, find_claims
-from regen.conflict import Support, aggregate
+from regen.conflict import Support, aggregate, among
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.fence import fence_all, one_line
 from regen.judges import Judge, default_judge, make_judge
 from regen.models import gives_logprobs
 from regen.models.failures import expected, translate
+from regen.resolution import (
+    Edge,
+    Resolution,
+    Strategy,
+    answers_among,
+    check_rounds,
+    edges,
+    is_opinion,
+    resolve,
+    resolved_feedback,
+)
 from regen.types import (
     Answer,
     Claim,
@@ -56,6 +67,9 @@ class Regen(dspy.Module):
         judge_lm: The model that takes claims apart and judges; the answering one where None.
         judge_samples: How often a judge that is named is asked; the majority counts.
         claim_kind: What an answer is taken apart into (`regen.claims`).
+        resolve: With "recency", documents that newer ones contradict are set aside once the first answer is judged, and
+            the second is given from the others, whose prompt then cannot begin with that of the first; not where an
+            opinion is asked for (`regen.resolution`). With "none", every answer is given from all documents.
         on_step: Called with the step, and what is done and in all of it, as the program goes along.
     """
 
@@ -73,9 +87,11 @@ class Regen(dspy.Module):
         judge_lm: Any = None,
         judge_samples: int = 1,
         claim_kind: ClaimKind = "atomic",
+        resolve: Strategy = "none",
         on_step: OnStep | None = None,
     ) -> None:
         super().__init__()
+        check_rounds(resolve, max_rounds)
         self.search = search
         self.k = k
         self.max_rounds = max_rounds
@@ -83,6 +99,7 @@ class Regen(dspy.Module):
         self.check_quotes = check_quotes
         self.seed = seed
         self.shuffle = shuffle
+        self.resolve: Strategy = resolve
         self.judge_lm = judge_lm
         self.on_step = on_step
         self.answer = dspy.Predict(AnswerQuestion)
@@ -134,9 +151,18 @@ class Regen(dspy.Module):
             first = task.answer(None)
             first_report = task.score(first, "checking")
             kept, report = first, first_report
+            resolution = self._resolution(question, found, task, first_report, warnings)
+            if resolution.set_aside:
+                task.set_aside(resolution)
+                # Both answers are compared on the same documents.
+                report = among(report, resolution.kept)
             rounds: list[Round] = []
-            for _ in range(self.max_rounds):
-                text = feedback_text.feedback(kept, report, found, task.document_answers, choices)
+            for number in range(self.max_rounds):
+                answers = answers_among(task.document_answers, resolution.kept)
+                if number == 0 and resolution.set_aside:
+                    text = resolved_feedback(kept, report, found, resolution, answers, choices)
+                else:
+                    text = feedback_text.feedback(kept, report, found, answers, choices)
                 if not text:
                     break
                 again = task.answer(text)
@@ -157,6 +183,7 @@ class Regen(dspy.Module):
                 rounds=rounds,
                 decision=_decision(rounds, first_report),
                 document_answers=task.document_answers,
+                set_aside=resolution.set_aside,
                 usage=meter.read(),
                 warnings=list(dict.fromkeys([*warnings, *task.warnings])),
             )
@@ -169,6 +196,28 @@ class Regen(dspy.Module):
         results = self.search.top(question, self.k)
         warnings += results.warnings
         return list(results.documents)
+
+    def _resolution(
+        self,
+        question: str,
+        documents: list[Document],
+        task: _Writing | _Choosing,
+        report: ConflictReport,
+        warnings: list[str],
+    ) -> Resolution:
+        """What is kept of the documents, now that the first answer was judged."""
+        if self.resolve == "none":
+            return Resolution(kept=documents)
+        found = task.edges(report)
+        resolution = resolve(documents, found)
+        if resolution.set_aside and is_opinion(question):
+            warnings.append("The question asks for an opinion: no document was set aside for a newer one.")
+            return resolve(documents, found, allowed=False)
+        warnings += [
+            f"Document {name} is part of a conflict and has no date of its own: it was kept, and may be out of date."
+            for name in resolution.undated
+        ]
+        return resolution
 
     def step(self, name: Step, done: int = 0, total: int = 0) -> None:
         """Tells `on_step`, where there is one."""
@@ -249,8 +298,18 @@ class _Writing:
     def __init__(self, program: Regen, question: str, documents: list[Document]) -> None:
         self.program, self.question, self.documents = program, question, documents
         self.fenced = fence_all(documents)
+        self.resolution: Resolution | None = None
         self.warnings: list[str] = []
         self.document_answers: list[DocumentAnswer] = []
+
+    def set_aside(self, resolution: Resolution) -> None:
+        """From now on answers are given from what is kept, and scored by it; documents keep their numbers."""
+        self.resolution = resolution
+        self.fenced = fence_all(self.documents, without=_ids_aside(resolution))
+
+    def edges(self, report: ConflictReport) -> frozenset[Edge]:
+        """Which documents contradict each other, by what the judge found about the answer that `report` is of."""
+        return edges(report, self.document_answers)
 
     def answer(self, feedback: str | None) -> Answer:
         self.program.step("answering again" if feedback else "answering")
@@ -258,7 +317,7 @@ class _Writing:
         reply = str(self.program.answer(documents=self.fenced, question=self.question, **extra).answer).strip()
         if not any(map(str.isalnum, without_citations(reply))):
             raise ProviderError("The model returned an empty answer: try again, or name another model.")
-        text, citations, warnings = check_citations(reply, self.documents)
+        text, citations, warnings = check_citations(reply, self.documents, _ids_aside(self.resolution))
         self.warnings += warnings
         return Answer(text=text, citations=citations)
 
@@ -292,7 +351,8 @@ class _Writing:
         )
         self.document_answers = self.document_answers or answers_of(judgement, self.documents)
         self.warnings += report.warnings
-        return report
+        # All were judged all the same: what an answer says of document [3] is checked by the numbers of all.
+        return among(report, self.resolution.kept) if self.resolution else report
 
 
 class _Choosing:
@@ -301,10 +361,21 @@ class _Choosing:
     def __init__(self, program: Regen, question: str, choices: list[str], documents: list[Document]) -> None:
         self.program, self.question, self.choices, self.documents = program, question, choices, documents
         self.fenced = fence_all(documents)
+        self.resolution: Resolution | None = None
         self.warnings: list[str] = []
         self.document_answers: list[DocumentAnswer] = []
         self.claims = [Claim(id=f"c{number}", text=choice) for number, choice in enumerate(choices, 1)]
         self.judgement: Judgement | None = None
+
+    def set_aside(self, resolution: Resolution) -> None:
+        """As in `_Writing`."""
+        self.resolution = resolution
+        self.fenced = fence_all(self.documents, without=_ids_aside(resolution))
+
+    def edges(self, report: ConflictReport) -> frozenset[Edge]:
+        """As in `_Writing`, by all choices and not only by the one that was chosen."""
+        assert self.judgement is not None
+        return edges(self._report(self.claims, self.judgement), self.document_answers)
 
     def answer(self, feedback: str | None) -> Answer:
         self.program.step("answering again" if feedback else "answering")
@@ -349,7 +420,10 @@ class _Choosing:
 
     def _report(self, claims: list[Claim], judgement: Judgement) -> ConflictReport:
         program = self.program
-        return aggregate(claims, self.documents, judgement, support=program.support, check_quotes=program.check_quotes)
+        report = aggregate(
+            claims, self.documents, judgement, support=program.support, check_quotes=program.check_quotes
+        )
+        return among(report, self.resolution.kept) if self.resolution else report
 
 
 def answers_of(judgement: Judgement, documents: Sequence[Document]) -> list[DocumentAnswer]:
@@ -362,6 +436,10 @@ def answers_of(judgement: Judgement, documents: Sequence[Document]) -> list[Docu
         DocumentAnswer(answer=answer, document_ids=ids)
         for answer, ids in sorted(groups.items(), key=lambda item: -len(item[1]))
     ]
+
+
+def _ids_aside(resolution: Resolution | None) -> set[str]:
+    return {item.document_id for item in resolution.set_aside} if resolution else set()
 
 
 def _same(one: Answer, other: Answer) -> bool:

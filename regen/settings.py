@@ -91,6 +91,12 @@ class Settings(LayeredSettings):
     check_quotes: bool = Field(
         default=True, description="Whether a stance without a quote found in the document counts as irrelevant."
     )
+    resolve: Literal["none", "recency"] = Field(
+        default="none",
+        description="Which of the documents that contradict each other ask's second answer is given from: all, or "
+        "the newest.",
+    )
+    log_conflicts: Path | None = Field(default=None, description="A file that ask adds a line on each question to.")
     temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature.")
     seed: int = Field(default=0, ge=0, description="Seed of the model and of every shuffle.")
     max_tokens: int = Field(default=1024, ge=16, description="New tokens of one model call at most.")

@@ -171,6 +171,16 @@ class Round(Record):
     decision: Decision
 
 
+class SetAside(Record):
+    """A document that the second answer was not given, since a newer one contradicts it (`regen.resolution`)."""
+
+    document_id: str
+    newer_id: str = Field(
+        description="A newest document of the same conflict; one that contradicts it, where one does."
+    )
+    reason: str
+
+
 class Usage(Record):
     """What one run cost. Tokens are the provider's own counts."""
 
@@ -191,10 +201,13 @@ class Result(Record):
     answer: Answer
     initial_answer: Answer
     initial_report: ConflictReport
-    report: ConflictReport = Field(description="Of the answer that was kept.")
+    report: ConflictReport = Field(
+        description="Of the answer that was kept; where documents were set aside, over the others."
+    )
     rounds: list[Round] = []
     decision: Decision
     document_answers: list[DocumentAnswer] = []
+    set_aside: list[SetAside] = Field(default=[], description="Documents that the second answer was not given.")
     usage: Usage = Usage()
     warnings: list[str] = []
 

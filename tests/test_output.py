@@ -131,6 +131,7 @@ def test_the_keys_of_an_answer() -> None:
         "document_answers",
         "documents",
         "citations",
+        "set_aside",
         "usage",
         "warnings",
     ]

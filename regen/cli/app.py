@@ -16,6 +16,7 @@ import typer
 from regen.cli import models, program, runs
 from regen.cli.ask import ask
 from regen.cli.config import config
+from regen.cli.conflicts import conflicts
 from regen.cli.doctor import doctor
 from regen.cli.schema import schema
 from regen.cli.score import score
@@ -51,6 +52,7 @@ def regen(
 app.command("ask")(ask)
 app.command("score")(score)
 app.command("search")(search)
+app.command("conflicts")(conflicts)
 app.add_typer(models.app, name="models")
 evals = typer.Typer(help="Measure what answering again does, or how good a judge is.", no_args_is_help=True)
 app.add_typer(evals, name="eval")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -40,6 +40,24 @@ def ask(
     claims: options.Claims = None,
     program: options.Program = None,
     strict: options.Strict = False,
+    resolve: Annotated[
+        Literal["none", "recency"] | None,
+        typer.Option(
+            "--resolve",
+            help="recency: of documents that contradict each other, answer again from the newest alone. Undated ones "
+            "are kept, and all where a question asks for an opinion. Default none: from all documents.",
+        ),
+    ] = None,
+    log_conflicts: Annotated[
+        Path | None,
+        typer.Option(
+            "--log-conflicts",
+            metavar="FILE",
+            parser=options.file_name,
+            help="Add a line on each question to this JSONL file; see regen conflicts. Privacy: a question on which "
+            "documents conflict is written to it, with quotes; of others which documents were read.",
+        ),
+    ] = None,
     seed: options.Seed = None,
     site: options.Site = None,
     exclude_site: options.ExcludeSite = None,
@@ -85,6 +103,7 @@ def ask(
         "judge_samples": judge_samples,
         "claims": claims,
     }
+    flags |= {"resolve": resolve, "log_conflicts": log_conflicts}
     flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
     flags |= options.search_flags(
         docs,
@@ -97,6 +116,7 @@ def ask(
         allow_private=allow_private,
     )
     settings, compiled = with_program(load(flags), program)
+    _check_log(settings.log_conflicts, {"--out": out, "--record": record, "--file": file, "--recorded": recorded})
 
     def agent() -> Agent:
         return Agent(settings, compiled, quiet=quiet, record=record, refresh=refresh)
@@ -114,6 +134,13 @@ def ask(
             raise typer.Exit(error.exit_code)
 
 
+def _check_log(log: Path | None, others: dict[str, Path | None]) -> None:
+    """Refuses a log of conflicts that is a file with something else in it."""
+    for option, other in others.items():
+        if log is not None and other is not None and log.resolve() == other.resolve():
+            raise InputError(f"--log-conflicts and {option} take different files.")
+
+
 class Agent:
     """The program, its models and its search, set up once for any number of questions."""
 
@@ -121,12 +148,14 @@ class Agent:
         self, settings: Settings, compiled: Compiled | None, *, quiet: bool, record: Path | None, refresh: bool
     ) -> None:
         from regen.cli import searching
+        from regen.resolution import check_rounds
 
+        check_rounds(settings.resolve, settings.max_rounds)
         check(settings, "answer", "judge")
         self.steps = Steps(quiet=quiet)
         # A folder that can't be searched is told before a model is fetched for it.
         self.search = searching.prepared(settings, self.steps, record=record, refresh=refresh)
-        self._settings, self._compiled = settings, compiled
+        self._settings, self._compiled, self._quiet = settings, compiled, quiet
         self._program: Any = None
 
     def ask(self, question: str, choices: list[str] | None = None) -> Result:
@@ -135,7 +164,18 @@ class Agent:
             self._program = self._program or self._load()
             from regen.program import result_of
 
-            return result_of(self._program(question=question, choices=choices))
+            result = result_of(self._program(question=question, choices=choices))
+        return self._logged(result)
+
+    def _logged(self, result: Result) -> Result:
+        if self._settings.log_conflicts is None:
+            return result
+        from regen.conflictlog import logged
+
+        found = logged(result, self._settings.log_conflicts)
+        if self._quiet and found is not result:
+            complain(found.warnings[-1])  # shown nowhere else
+        return found
 
     def _load(self) -> Any:
         settings, steps = self._settings, self.steps
@@ -156,6 +196,7 @@ class Agent:
             judge_lm=make_model(settings, "judge", steps) if settings.judge_model else None,
             judge_samples=settings.judge_samples,
             claim_kind=settings.claims,
+            resolve=settings.resolve,
             on_step=steps,
         )
         return self._compiled.apply(program) if self._compiled else program

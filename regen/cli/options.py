@@ -15,6 +15,13 @@ def _folder(given: str) -> Path:
     return Path(given)
 
 
+def file_name(given: str) -> Path:
+    """The path that an option gives; refuses an empty one, which would be the folder one is in."""
+    if not given.strip():
+        raise typer.BadParameter("it is empty: name a file.")
+    return Path(given)
+
+
 def _without_color(given: bool) -> None:
     if given:
         os.environ["NO_COLOR"] = "1"

@@ -34,6 +34,7 @@ def result(result: Result, out: Console) -> None:
     hang(out, "  ", Text(printable(result.answer.text), style="bold"))
     _choices(result, out)
     _disagreement(result, out)
+    _set_aside(result, out)
     _changes(result, out)
     _sources(result.documents, result.answer.citations, out)
     _end(result.warnings, result.usage, out)
@@ -158,6 +159,19 @@ class _Sides:
                 hang(self._out, f"    {label:9}", Text(f"and {rest}"))
             if not side:
                 self._out.print(Text.assemble("    ", (f"{label:9}", style), ("no document", "dim")))
+
+
+def _set_aside(result: Result, out: Console) -> None:
+    """The documents that the second answer was not given, and for which newer ones."""
+    if not result.set_aside:
+        return
+    numbers = {document.id: number for number, document in enumerate(result.documents, 1)}
+    out.print()
+    out.print(Text("  What was set aside before answering again", style="bold"))
+    for item in result.set_aside:
+        number = numbers[item.document_id]
+        head = Text.assemble(f"  {f'[{number}]':5}", (f"{_date(result.documents[number - 1].dated):12}", "cyan"))
+        hang(out, head, Text(f"{item.reason}: [{numbers[item.newer_id]}]"))
 
 
 def _changes(result: Result, out: Console) -> None:

@@ -130,10 +130,8 @@ def test_schema_describes_what_an_evaluation_prints_and_writes(cli: Any, of: str
 def test_schema_of_something_else_is_told(cli: Any) -> None:
     ended = cli("schema", "doctor")
     assert ended.code == 2
-    assert (
-        "There is no schema of 'doctor'; there are: ask, eval, judge, judge-results, program, results, score, search."
-        in ended.err
-    )
+    known = "ask, conflicts, eval, judge, judge-results, program, results, score, search"
+    assert f"There is no schema of 'doctor'; there are: {known}." in ended.err
 
 
 def test_the_keys_of_an_env_file_are_used(cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
