@@ -38,6 +38,9 @@ def ask(
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
     claims: options.Claims = None,
+    strategy: options.Strategy = None,
+    kinds: options.Kinds = None,
+    gold_kind: options.GoldKind = None,
     program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
@@ -62,6 +65,7 @@ def ask(
     no_color: options.NoColor = False,
 ) -> None:
     """Answer a question from documents, show where they disagree about the answer, and answer again."""
+    from regen.kinds import gold_kind as gold_kind_of
     from regen.settings import load
 
     if question is not None and file is not None:
@@ -84,6 +88,8 @@ def ask(
         "judge": judge,
         "judge_samples": judge_samples,
         "claims": claims,
+        "strategy": strategy,
+        "kinds": kinds,
     }
     flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
     flags |= options.search_flags(
@@ -97,9 +103,10 @@ def ask(
         allow_private=allow_private,
     )
     settings, compiled = with_program(load(flags), program)
+    gold_kind_of(settings.strategy, gold_kind, choosing=choice is not None)
 
     def agent() -> Agent:
-        return Agent(settings, compiled, quiet=quiet, record=record, refresh=refresh)
+        return Agent(settings, compiled, gold_kind, quiet=quiet, record=record, refresh=refresh)
 
     if file is not None:
         _file(agent, file, out, choice)
@@ -118,7 +125,14 @@ class Agent:
     """The program, its models and its search, set up once for any number of questions."""
 
     def __init__(
-        self, settings: Settings, compiled: Compiled | None, *, quiet: bool, record: Path | None, refresh: bool
+        self,
+        settings: Settings,
+        compiled: Compiled | None,
+        gold_kind: str | None,
+        *,
+        quiet: bool,
+        record: Path | None,
+        refresh: bool,
     ) -> None:
         from regen.cli import searching
 
@@ -126,7 +140,7 @@ class Agent:
         self.steps = Steps(quiet=quiet)
         # A folder that can't be searched is told before a model is fetched for it.
         self.search = searching.prepared(settings, self.steps, record=record, refresh=refresh)
-        self._settings, self._compiled = settings, compiled
+        self._settings, self._compiled, self._gold_kind = settings, compiled, gold_kind
         self._program: Any = None
 
     def ask(self, question: str, choices: list[str] | None = None) -> Result:
@@ -135,7 +149,7 @@ class Agent:
             self._program = self._program or self._load()
             from regen.program import result_of
 
-            return result_of(self._program(question=question, choices=choices))
+            return result_of(self._program(question=question, choices=choices, kind=self._gold_kind))
 
     def _load(self) -> Any:
         settings, steps = self._settings, self.steps
@@ -156,6 +170,8 @@ class Agent:
             judge_lm=make_model(settings, "judge", steps) if settings.judge_model else None,
             judge_samples=settings.judge_samples,
             claim_kind=settings.claims,
+            strategy=settings.strategy,
+            kinds=settings.kinds,
             on_step=steps,
         )
         return self._compiled.apply(program) if self._compiled else program
