@@ -155,10 +155,10 @@ def _of_sides(
         return Kind.MISINFORMATION, "one side calls what the other says false, a myth or the like"
     newer = _ordered([[document.dated for document in side] for side in sides])
     if newer is not None:
-        return Kind.OUTDATED, f"{_cited(sides[newer], number)}, on one side, are newer than all on the other"
+        return Kind.OUTDATED, f"one side, {_cited(sides[newer], number)}, is newer than all of the other"
     newer = _ordered([[_version(document) for document in side] for side in sides])
     if newer is not None:
-        return Kind.OUTDATED, f"{_cited(sides[newer], number)}, on one side, are of a later version than the other"
+        return Kind.OUTDATED, f"one side, {_cited(sides[newer], number)}, is of a later version than the other"
     open_to_all = [all(_is_anybodys(document) for document in side) for side in sides]
     if open_to_all[0] != open_to_all[1]:
         side = sides[open_to_all.index(True)]

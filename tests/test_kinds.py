@@ -45,7 +45,7 @@ UNDATED = document("undated", "The fee is 12 euros.")
 def test_sides_that_dates_order_are_outdated_information_and_the_newer_one_is_named() -> None:
     found = guess(FEE, [OLD, NEW], report([OLD, NEW], "+-"))
     assert (found.kind, found.by) == (Kind.OUTDATED, "rules")
-    assert found.reason.startswith("[2],")
+    assert found.reason.startswith("one side, [2], is newer")
 
 
 @pytest.mark.parametrize(

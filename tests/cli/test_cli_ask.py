@@ -101,7 +101,7 @@ def test_json_is_one_object_that_its_schema_describes(cli: Any, model: FakeModel
 
 def test_the_kind_of_conflict_is_one_line_beside_the_disagreement(cli: Any, model: FakeModel) -> None:
     shown = cli("ask", QUESTION, "--kinds", "rules").out
-    assert "  Kind of conflict  outdated, by rules: [1], on one side, are newer than all" in shown
+    assert "  Kind of conflict  outdated, by rules: one side, [1], is newer than all" in shown
     assert "Kind of conflict" not in cli("ask", QUESTION).out
     kind = cli("ask", QUESTION, "--kinds", "rules", "--json").json["kind"]
     assert (kind["kind"], kind["by"]) == ("outdated", "rules")
