@@ -122,7 +122,15 @@ class Compiled:
         Raises:
             InputError: a predictor has another signature than the one that was compiled, or there is none for it.
         """
+        from regen.strategies import PREDICTORS
+
+        def is_own(name: str) -> bool:
+            # What is compiled is the default strategy: what others ask beside it stays as it is.
+            return name.startswith(PREDICTORS) and name not in self.card.signatures
+
         for name, mine in prompt_hashes(module, prefix).items():
+            if is_own(name):
+                continue
             if (compiled := self.card.signatures.get(name)) is None or name not in self.state:
                 raise InputError(
                     f"The program in {self.folder} has no prompt for {name}: it was compiled for --judge "
@@ -134,6 +142,8 @@ class Compiled:
                     "has: compile it again."
                 )
         for name, predictor in _predictors(module, prefix):
+            if is_own(name):
+                continue
             try:
                 predictor.load_state({**self.state[name], "lm": None})
             except (KeyError, TypeError, ValueError, AttributeError):

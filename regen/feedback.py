@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from regen.fence import one_line
-from regen.types import Answer, ConflictReport, Document, DocumentAnswer, Evidence, Stance
+from regen.kinds import EXPECTED, MEANING
+from regen.types import Answer, Claim, ConflictReport, Document, DocumentAnswer, Evidence, Kind, Stance
 
 _CONFLICT = (
     "Checking it against the documents showed a conflict. A newer document that corrects older ones, or says what has "
@@ -19,6 +20,16 @@ _CONFLICT = (
     "with more documents is more likely right."
 )
 _CONFLICT_OF_CHOICES = "Checking it against the documents showed a conflict."
+# Where the kind of conflict is known: what decides between the sides, and what it means for a choice.
+_DECIDES = {
+    Kind.NO_CONFLICT: " The side with more documents is more likely right.",
+    Kind.MISINFORMATION: " A document that calls a view a myth is right against those that repeat it; otherwise the "
+    "side with more documents is more likely right.",
+}
+_DECIDES_CHOICE = {
+    Kind.OUTDATED: "Some documents seem to be overtaken: what the newest say is more likely right.",
+    Kind.MISINFORMATION: "Some documents seem to say what is false: what others call a myth is less likely right.",
+}
 # Quotes on each side of a claim, and characters of each.
 _QUOTES = 3
 _QUOTE_LENGTH = 240
@@ -37,8 +48,9 @@ def feedback(
     documents: Sequence[Document],
     document_answers: Sequence[DocumentAnswer] = (),
     choices: Sequence[str] | None = None,
+    kind: Kind | None = None,
 ) -> str:
-    """The feedback on `answer`.
+    """The feedback on `answer`, which asks for what the kind of conflict needs, where that is given.
 
     Returns:
         Text to put after the question, or "" where nothing contradicts the answer.
@@ -49,15 +61,51 @@ def feedback(
     numbers = {document.id: number for number, document in enumerate(documents, 1)}
     by_id = {document.id: document for document in documents}
     first = choices[answer.choice] if choices and answer.choice is not None else answer.text
-    lines = [f"Your first answer was: {one_line(first, 600)}", _CONFLICT_OF_CHOICES if choices else _CONFLICT]
+    lines = [f"Your first answer was: {one_line(first, 600)}"]
+    if choices:
+        lines.append(_CONFLICT_OF_CHOICES)
+    else:
+        lines.append(f"{_CONFLICT_OF_CHOICES} It seems that {MEANING[kind]}." if kind else _CONFLICT)
     for claim in contradicted:
-        plus, minus = report.sides(claim.id)
-        lines.append(f'Claim: "{one_line(claim.text, 300)}"')
-        lines += _side("support it", "supports it", plus, numbers, by_id)
-        lines += _side("contradict it", "contradicts it", minus, numbers, by_id)
+        lines += _claim(claim, report, numbers, by_id)
     if len(document_answers) > 1:
         lines.append("The documents' own answers: " + "; ".join(_given(item, numbers) for item in document_answers))
+    if kind and choices is None:
+        return "\n".join([*lines, _expected(kind, _most_disputed(report), numbers, by_id)])
+    if kind in _DECIDES_CHOICE:
+        lines.append(_DECIDES_CHOICE[kind])
     return "\n".join([*lines, *_rule(_most_disputed(report), numbers, by_id, choices is not None)])
+
+
+def sides(report: ConflictReport, documents: Sequence[Document]) -> str:
+    """The claims that documents contradict, each with its sides, for a prompt; "" where there are none."""
+    numbers = {document.id: number for number, document in enumerate(documents, 1)}
+    by_id = {document.id: document for document in documents}
+    contradicted = [claim for claim in report.claims if report.sides(claim.id)[1]]
+    return "\n".join(line for claim in contradicted for line in _claim(claim, report, numbers, by_id))
+
+
+def _claim(
+    claim: Claim, report: ConflictReport, numbers: Mapping[str, int], by_id: Mapping[str, Document]
+) -> list[str]:
+    plus, minus = report.sides(claim.id)
+    return [
+        f'Claim: "{one_line(claim.text, 300)}"',
+        *_side("support it", "supports it", plus, numbers, by_id),
+        *_side("contradict it", "contradicts it", minus, numbers, by_id),
+    ]
+
+
+def _expected(
+    kind: Kind, evidence: Sequence[Evidence], numbers: Mapping[str, int], by_id: Mapping[str, Document]
+) -> str:
+    newest = _newest(evidence, by_id) if kind is Kind.OUTDATED else None
+    dated = by_id[newest.document_id].dated if newest else None
+    told = f" The newest is [{numbers[newest.document_id]}] ({dated.isoformat()})." if newest and dated else ""
+    return (
+        f"Write the answer again, in at most three sentences with citations. {EXPECTED[kind]}"
+        f"{_DECIDES.get(kind, '')}{told}"
+    )
 
 
 def _most_disputed(report: ConflictReport) -> list[Evidence]:

@@ -13,11 +13,13 @@ from regen.types import (
     Decision,
     Document,
     DocumentAnswer,
+    FoundKind,
     Record,
     Result,
     Scores,
     SetAside,
     Stance,
+    Strategy,
     Usage,
 )
 
@@ -50,7 +52,7 @@ class RoundOutput(Record):
 
 
 class InitialAndFinal(Record):
-    """The scores of the first answer and of the one that was kept; null where no document could be judged."""
+    """The scores of the first answer and of the one that was kept; null where nothing was checked, or could be."""
 
     initial: Scores | None
     final: Scores | None
@@ -65,6 +67,8 @@ class AskOutput(Record):
     initial_answer: str
     regenerated: bool = Field(description="Whether a regenerated answer took the place of the first.")
     decision: Decision
+    strategy: Strategy
+    kind: FoundKind | None = Field(description="The kind of conflict; null where it was not asked for.")
     rounds: list[RoundOutput]
     scores: InitialAndFinal
     initial_claims: list[ClaimOutput] = Field(description="Of the first answer.")
@@ -124,6 +128,8 @@ def ask_output(result: Result) -> AskOutput:
         initial_answer=result.initial_answer.text,
         regenerated=result.regenerated,
         decision=result.decision,
+        strategy=result.strategy,
+        kind=result.kind,
         rounds=[
             RoundOutput(
                 feedback=item.feedback,
@@ -134,7 +140,10 @@ def ask_output(result: Result) -> AskOutput:
             )
             for item in result.rounds
         ],
-        scores=InitialAndFinal(initial=_scores(result.initial_report), final=_scores(result.report)),
+        scores=InitialAndFinal(
+            initial=_scores(result.initial_report) if result.checked else None,
+            final=_scores(result.report) if result.checked else None,
+        ),
         initial_claims=_claims(result.initial_report),
         claims=_claims(result.report),
         unjudged=[item.document_id for item in result.report.unjudged],

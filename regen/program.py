@@ -9,6 +9,7 @@ from typing import Any, Literal
 import dspy
 
 from regen import feedback as feedback_text
+from regen import strategies
 from regen.adapter import PlainAdapter
 from regen.choosing import choose, joined
 from regen.citations import check_citations, without_citations
@@ -17,12 +18,13 @@ from regen.conflict import Support, aggregate, among
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.fence import fence_all, one_line
 from regen.judges import Judge, default_judge, make_judge
+from regen.kinds import gold_kind
 from regen.models import gives_logprobs
 from regen.models.failures import expected, translate
 from regen.resolution import (
     Edge,
     Resolution,
-    Strategy,
+    Resolving,
     answers_among,
     check_rounds,
     edges,
@@ -38,16 +40,21 @@ from regen.types import (
     Document,
     DocumentAnswer,
     Evidence,
+    FoundKind,
     Judgement,
+    Kind,
     Result,
     Round,
+    Strategy,
     Unjudged,
 )
 from regen.usage import metered
 from search.base import Search
 from signatures import AnswerQuestion, ChooseAnswer
 
-Step = Literal["searching", "answering", "finding claims", "checking", "answering again", "checking again"]
+Step = Literal[
+    "searching", "answering", "finding claims", "checking", "finding the kind", "answering again", "checking again"
+]
 OnStep = Callable[[Step, int, int], None]
 
 
@@ -70,6 +77,10 @@ class Regen(dspy.Module):
         resolve: With "recency", documents that newer ones contradict are set aside once the first answer is judged, and
             the second is given from the others, whose prompt then cannot begin with that of the first; not where an
             opinion is asked for (`regen.resolution`). With "none", every answer is given from all documents.
+        strategy: How an answer comes about (`regen.strategies`); only `conflict-score` checks and regenerates it.
+        kinds: Whether the kind of conflict is found, so that the feedback asks for what that kind needs: "off", by
+            "rules" (no call) or by the "model" (one call, or two where it chooses by log-probabilities). For
+            `pipeline`, which always needs it, "off" is "model"; the other strategies make no use of it.
         on_step: Called with the step, and what is done and in all of it, as the program goes along.
     """
 
@@ -87,7 +98,9 @@ class Regen(dspy.Module):
         judge_lm: Any = None,
         judge_samples: int = 1,
         claim_kind: ClaimKind = "atomic",
-        resolve: Strategy = "none",
+        resolve: Resolving = "none",
+        strategy: Strategy = "conflict-score",
+        kinds: strategies.Kinds = "off",
         on_step: OnStep | None = None,
     ) -> None:
         super().__init__()
@@ -99,7 +112,7 @@ class Regen(dspy.Module):
         self.check_quotes = check_quotes
         self.seed = seed
         self.shuffle = shuffle
-        self.resolve: Strategy = resolve
+        self.resolve: Resolving = resolve
         self.judge_lm = judge_lm
         self.on_step = on_step
         self.answer = dspy.Predict(AnswerQuestion)
@@ -112,12 +125,17 @@ class Regen(dspy.Module):
                 self.judge_name = default_judge(dspy.settings.lm) if judge == "auto" else judge
                 judge = make_judge(self.judge_name, samples=judge_samples, seed=seed)
         self.judge = judge
+        strategies.check(strategy, kinds, resolve)
+        self.strategy: Strategy = strategy
+        self.kinds = strategies.finder(strategy, kinds, seed)
+        self.by_kind = strategies.predictor(strategy)
 
     def forward(
         self,
         question: str,
         choices: Sequence[str] | None = None,
         documents: Sequence[Document] | None = None,
+        kind: str | None = None,
     ) -> Any:
         """Answer one question.
 
@@ -125,12 +143,14 @@ class Regen(dspy.Module):
             question: In natural language, not empty.
             choices: Answers to choose from, two or more; without them the answer is free text.
             documents: What to answer from, ids unique; without them `search` is asked for the top `k`.
+            kind: The kind of conflict that is known to be right (`regen.types.Kind`), for the strategy `oracle`.
 
         Returns:
             A `dspy.Prediction` whose fields are those of `regen.types.Result`, and `regenerated`.
 
         Raises:
-            InputError: an empty question, fewer than two choices, no document on the topic, or two of one id.
+            InputError: an empty question, fewer than two choices, no document on the topic, two of one id, or a kind or
+                choices that do not go with the strategy.
             ConfigurationError: neither documents nor a search provider.
             ProviderError: the model or the search failed for good.
         """
@@ -138,6 +158,7 @@ class Regen(dspy.Module):
             raise InputError("The question is empty: ask something.")
         if choices is not None and len(set(choices)) < 2:
             raise InputError("Give at least two different choices, or none for a free answer.")
+        gold = gold_kind(self.strategy, kind, choosing=choices is not None)
         question = question.strip()
         warnings: list[str] = []
         with metered() as meter, dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
@@ -147,22 +168,30 @@ class Regen(dspy.Module):
                 nothing = f"No document has anything on {one_line(question, 80)!r}: ask in other words, or name others."
                 # What could not be read, or searched, may be what has it.
                 raise InputError(" ".join([nothing, *warnings]))
-            task = _Choosing(self, question, list(choices), found) if choices else _Writing(self, question, found)
-            first = task.answer(None)
-            first_report = task.score(first, "checking")
+            task = _Choosing(self, question, list(choices), found) if choices else Writing(self, question, found)
+            checked = self.strategy == "conflict-score"
+            found_kind: FoundKind | None = None
+            if self.by_kind is not None and isinstance(task, Writing):
+                first, found_kind = strategies.answer_by_kind(self, task, gold, warnings)
+            else:
+                first = task.answer(None)
+            first_report = task.score(first, "checking") if checked else ConflictReport()
+            if checked and self.kinds is not None:
+                found_kind = self.find_kind(question, found, first_report, warnings)
             kept, report = first, first_report
-            resolution = self._resolution(question, found, task, first_report, warnings)
+            resolution = self._resolution(question, found, task, first_report, found_kind, warnings)
             if resolution.set_aside:
                 task.set_aside(resolution)
                 # Both answers are compared on the same documents.
                 report = among(report, resolution.kept)
             rounds: list[Round] = []
-            for number in range(self.max_rounds):
+            asked_for = found_kind.kind if found_kind else None
+            for number in range(self.max_rounds if checked else 0):
                 answers = answers_among(task.document_answers, resolution.kept)
                 if number == 0 and resolution.set_aside:
                     text = resolved_feedback(kept, report, found, resolution, answers, choices)
                 else:
-                    text = feedback_text.feedback(kept, report, found, answers, choices)
+                    text = feedback_text.feedback(kept, report, found, answers, choices, asked_for)
                 if not text:
                     break
                 again = task.answer(text)
@@ -181,7 +210,9 @@ class Regen(dspy.Module):
                 initial_report=first_report,
                 report=report,
                 rounds=rounds,
-                decision=_decision(rounds, first_report),
+                decision=_decision(rounds, first_report) if checked else strategies.decision(self.strategy),
+                strategy=self.strategy,
+                kind=found_kind,
                 document_answers=task.document_answers,
                 set_aside=resolution.set_aside,
                 usage=meter.read(),
@@ -201,8 +232,9 @@ class Regen(dspy.Module):
         self,
         question: str,
         documents: list[Document],
-        task: _Writing | _Choosing,
+        task: Writing | _Choosing,
         report: ConflictReport,
+        kind: FoundKind | None,
         warnings: list[str],
     ) -> Resolution:
         """What is kept of the documents, now that the first answer was judged."""
@@ -210,14 +242,23 @@ class Regen(dspy.Module):
             return Resolution(kept=documents)
         found = task.edges(report)
         resolution = resolve(documents, found)
-        if resolution.set_aside and is_opinion(question):
-            warnings.append("The question asks for an opinion: no document was set aside for a newer one.")
+        if resolution.set_aside and (kind.kind is Kind.OPINIONS if kind else is_opinion(question)):
+            warnings.append("It is a matter of opinion: no document was set aside for a newer one.")
             return resolve(documents, found, allowed=False)
         warnings += [
             f"Document {name} is part of a conflict and has no date of its own: it was kept, and may be out of date."
             for name in resolution.undated
         ]
         return resolution
+
+    def find_kind(
+        self, question: str, documents: Sequence[Document], report: ConflictReport | None, warnings: list[str]
+    ) -> FoundKind:
+        """The kind of conflict, by what the strategy has for that; what went wrong is added to `warnings`."""
+        assert self.kinds is not None
+        self.step("finding the kind")
+        with self.judging():
+            return self.kinds.find(question, documents, report, warnings)
 
     def step(self, name: Step, done: int = 0, total: int = 0) -> None:
         """Tells `on_step`, where there is one."""
@@ -292,7 +333,7 @@ def keep_better(
     return Decision(kept="regenerated", reason=f"no more documents contradict it, and it knows of them ({scores})")
 
 
-class _Writing:
+class Writing:
     """A question answered in free text."""
 
     def __init__(self, program: Regen, question: str, documents: list[Document]) -> None:
@@ -314,7 +355,11 @@ class _Writing:
     def answer(self, feedback: str | None) -> Answer:
         self.program.step("answering again" if feedback else "answering")
         extra = {"feedback": feedback} if feedback else {}
-        reply = str(self.program.answer(documents=self.fenced, question=self.question, **extra).answer).strip()
+        return self.taken(str(self.program.answer(documents=self.fenced, question=self.question, **extra).answer))
+
+    def taken(self, reply: str) -> Answer:
+        """A model's reply as an answer, with its citations checked."""
+        reply = reply.strip()
         if not any(map(str.isalnum, without_citations(reply))):
             raise ProviderError("The model returned an empty answer: try again, or name another model.")
         text, citations, warnings = check_citations(reply, self.documents, _ids_aside(self.resolution))

@@ -17,7 +17,7 @@ from regen.feedback import feedback
 from regen.fence import one_line
 from regen.types import Answer, ConflictReport, Document, DocumentAnswer, Record, SetAside
 
-Strategy = Literal["none", "recency"]
+Resolving = Literal["none", "recency"]
 Edge = tuple[str, str]
 """The ids of two documents that contradict each other, in the order of the alphabet."""
 
@@ -110,7 +110,7 @@ def is_opinion(question: str) -> bool:
     return _OPINION.search(question) is not None
 
 
-def check_rounds(strategy: Strategy, max_rounds: int) -> None:
+def check_rounds(strategy: Resolving, max_rounds: int) -> None:
     """Raises `InputError` where documents are to be set aside for a second answer, and none is to be given."""
     if strategy != "none" and max_rounds == 0:
         raise InputError(f"--resolve {strategy} is for a second answer: take a --max-rounds of 1 or more.")

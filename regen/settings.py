@@ -68,6 +68,12 @@ class Settings(LayeredSettings):
     claims: Literal["atomic", "salient", "merged", "whole"] = Field(
         default="atomic", description="What an answer is taken apart into: every fact, the few that matter, or larger."
     )
+    strategy: Literal["conflict-score", "vanilla", "pipeline", "taxonomy", "oracle"] = Field(
+        default="conflict-score", description="How regen ask answers; only conflict-score checks the answer."
+    )
+    kinds: Literal["off", "rules", "model"] = Field(
+        default="off", description="What tells the kind of conflict, for regen ask's feedback: rules, or the model."
+    )
     judge_samples: int = Field(default=1, ge=1, le=20, description="How often the judge is asked; the majority counts.")
     docs: Path | None = Field(default=None, description="Folder of documents to search.")
     search: str | None = Field(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -48,6 +49,14 @@ class Document(Record):
     def dated(self) -> date | None:
         """The publication date, unless it is only when a file was last written: that says little about its text."""
         return None if self.published_from == "mtime" else self.published
+
+    @property
+    def host(self) -> str:
+        """The host of its address, without "www."; "" where it has none."""
+        try:
+            return (urlsplit(self.url).hostname or "").removeprefix("www.")
+        except ValueError:
+            return ""
 
 
 class Claim(Record):
@@ -128,6 +137,28 @@ class ConflictReport(Record):
         )
 
 
+class Kind(StrEnum):
+    """How documents relate that answer one question (Cattan et al. 2025)."""
+
+    NO_CONFLICT = "no-conflict"
+    COMPLEMENTARY = "complementary"
+    OPINIONS = "opinions"
+    OUTDATED = "outdated"
+    MISINFORMATION = "misinformation"
+
+
+class FoundKind(Record):
+    """The kind of conflict that was found between the documents, and what it was found by."""
+
+    kind: Kind
+    reason: str = Field(description="Why, in a sentence; where a model gave it, in the model's words.")
+    by: Literal["rules", "model", "gold"] = Field(description="gold: it was given by the caller.")
+
+
+Strategy = Literal["conflict-score", "vanilla", "pipeline", "taxonomy", "oracle"]
+"""How an answer comes about: see `regen.strategies`."""
+
+
 class Answer(Record):
     """One answer of the model."""
 
@@ -206,6 +237,8 @@ class Result(Record):
     )
     rounds: list[Round] = []
     decision: Decision
+    strategy: Strategy = Field(default="conflict-score", description="How it was answered; only this one is checked.")
+    kind: FoundKind | None = Field(default=None, description="The kind of conflict, where it was asked for.")
     document_answers: list[DocumentAnswer] = []
     set_aside: list[SetAside] = Field(default=[], description="Documents that the second answer was not given.")
     usage: Usage = Usage()
@@ -215,3 +248,8 @@ class Result(Record):
     def regenerated(self) -> bool:
         """Whether a regenerated answer took the place of the first."""
         return self.decision.kept == "regenerated"
+
+    @property
+    def checked(self) -> bool:
+        """Whether the answer was to be checked against the documents: without that, its scores say nothing."""
+        return self.strategy == "conflict-score"

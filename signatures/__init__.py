@@ -1,16 +1,21 @@
 """Every prompt of regen: DSPy signatures and nothing else, one task a file."""
 
 from signatures.answer import AnswerQuestion, ChooseAnswer, ChooseCarefully, ChooseUnaided
+from signatures.answer_by_kind import AnswerByKind, AnswerWithKind
 from signatures.asking import AskAbout
 from signatures.claims import ExtractClaims, ExtractMergedClaims, ExtractSalientClaims
+from signatures.conflict_kind import ChooseKind, NameKind
 from signatures.reading import ReadDocument
 from signatures.stance import DocumentVerdict, JudgeDocument, JudgeDocuments, Verdict
 
 __all__ = [
+    "AnswerByKind",
     "AnswerQuestion",
+    "AnswerWithKind",
     "AskAbout",
     "ChooseAnswer",
     "ChooseCarefully",
+    "ChooseKind",
     "ChooseUnaided",
     "DocumentVerdict",
     "ExtractClaims",
@@ -18,6 +23,7 @@ __all__ = [
     "ExtractSalientClaims",
     "JudgeDocument",
     "JudgeDocuments",
+    "NameKind",
     "ReadDocument",
     "Verdict",
 ]

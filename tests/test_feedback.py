@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from regen.conflict import aggregate
 from regen.feedback import feedback
+from regen.feedback import sides as both_sides
 from regen.fence import fence_all
-from regen.types import Answer, Claim, ConflictReport, Document, DocumentAnswer, Evidence, Judgement, Stance
+from regen.kinds import EXPECTED, MEANING
+from regen.types import Answer, Claim, ConflictReport, Document, DocumentAnswer, Evidence, Judgement, Kind, Stance
 
 DOCUMENTS = [
     Document(id="new.md", text="The fee is 12 euros.", published=date(2024, 5, 1)),
@@ -150,6 +152,47 @@ def test_sides_of_different_claims_are_not_added_up() -> None:
     ]
     found = feedback(ANSWER, aggregate(claims, DOCUMENTS, Judgement(evidence=evidence)), DOCUMENTS)
     assert found.splitlines()[-1].endswith("then what [3] say.") and "[4]" not in found.splitlines()[-1]
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_with_a_kind_the_feedback_says_what_it_is_and_asks_for_what_it_needs(kind: Kind) -> None:
+    text = lines(kind=kind)
+    assert MEANING[kind] in text[1] and EXPECTED[kind] in text[-1]
+    assert [other for other in Kind if other is not kind and EXPECTED[other] in "\n".join(text)] == []
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_kind_changes_nothing_of_the_evidence_in_the_feedback(kind: Kind) -> None:
+    with_kind, without = lines(kind=kind), lines()
+    assert (with_kind[0], with_kind[2:-1]) == (without[0], without[2:-1])
+
+
+def test_the_newest_document_is_named_for_outdated_information_alone() -> None:
+    told = {kind for kind in Kind if "The newest is [1] (2024-05-01)." in lines(sides=DATED, kind=kind)[-1]}
+    assert told == {Kind.OUTDATED}
+    assert "The newest is" not in lines(kind=Kind.OUTDATED)[-1]
+
+
+def test_a_kind_does_not_make_feedback_where_nothing_contradicts_the_answer() -> None:
+    assert lines(sides={**SIDES, "new.md": "supports"}, kind=Kind.OPINIONS) == []
+
+
+def test_a_choice_is_told_what_the_kind_says_about_choosing_and_nothing_about_writing() -> None:
+    def told(kind: Kind | None) -> list[str]:
+        choices = ["12 euros", "10 euros"]
+        answer = Answer(text="", choice=1)
+        return feedback(answer, report(DOCUMENTS, SIDES), DOCUMENTS, choices=choices, kind=kind).splitlines()
+
+    more = {kind: [line for line in told(kind) if line not in told(None)] for kind in Kind}
+    assert {kind for kind, added in more.items() if added} == {Kind.OUTDATED, Kind.MISINFORMATION}
+    assert "newest" in more[Kind.OUTDATED][0] and told(Kind.OUTDATED)[-1] == told(None)[-1]
+    assert not any(EXPECTED[kind] in "\n".join(told(kind)) for kind in Kind)
+
+
+def test_the_sides_for_a_prompt_are_those_of_the_feedback() -> None:
+    shown = both_sides(report(DOCUMENTS, SIDES), DOCUMENTS).splitlines()
+    assert shown == lines()[2:-1]
+    assert both_sides(report(DOCUMENTS, {**SIDES, "new.md": "supports"}), DOCUMENTS) == ""
 
 
 HOSTILE = [

@@ -20,7 +20,9 @@ from regen.types import (
     Document,
     DocumentAnswer,
     Evidence,
+    FoundKind,
     Judgement,
+    Kind,
     Result,
     Round,
     Stance,
@@ -86,6 +88,19 @@ def test_a_result_with_choices_is_what_the_schema_of_ask_says() -> None:
     jsonschema.validate(printed(ask_output(result)), schema("ask"))
 
 
+def test_a_result_with_a_kind_is_what_the_schema_of_ask_says_and_shows_it() -> None:
+    kind = FoundKind(kind=Kind.OUTDATED, reason="[2] is newer", by="rules")
+    found = printed(ask_output(RESULT.model_copy(update={"kind": kind})))
+    jsonschema.validate(found, schema("ask"))
+    assert found["kind"] == {"kind": "outdated", "reason": "[2] is newer", "by": "rules"}
+
+
+def test_an_answer_that_was_not_checked_has_no_scores() -> None:
+    found = printed(ask_output(RESULT.model_copy(update={"strategy": "vanilla", "rounds": []})))
+    jsonschema.validate(found, schema("ask"))
+    assert (found["strategy"], found["scores"]) == ("vanilla", {"initial": None, "final": None})
+
+
 def test_a_score_is_what_the_schema_of_score_says() -> None:
     jsonschema.validate(printed(score_output(FIRST, USAGE, "1")), schema("score"))
 
@@ -123,6 +138,8 @@ def test_the_keys_of_an_answer() -> None:
         "initial_answer",
         "regenerated",
         "decision",
+        "strategy",
+        "kind",
         "rounds",
         "scores",
         "initial_claims",

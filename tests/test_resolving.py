@@ -13,8 +13,8 @@ import pytest
 from scripted import system_text, user_text
 
 from regen import Regen
-from regen.errors import InputError
-from regen.types import Document
+from regen.errors import ConfigurationError, InputError
+from regen.types import Document, FoundKind, Kind
 
 MakeLM = Callable[..., Any]
 
@@ -141,7 +141,7 @@ def test_nothing_is_set_aside_for_an_opinion_and_that_is_told(scripted_lm: MakeL
     lm = scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros."))
     found = ask(lm, question="Should the fee be 10 euros?")
     assert (found.set_aside, len(found.rounds)) == ([], 1)
-    assert found.warnings == ["The question asks for an opinion: no document was set aside for a newer one."]
+    assert found.warnings == ["It is a matter of opinion: no document was set aside for a newer one."]
     assert user_text(answering(lm)[1]).startswith(user_text(answering(lm)[0]))
 
 
@@ -210,3 +210,21 @@ def test_a_choice_that_was_not_made_shows_a_conflict_all_the_same(scripted_lm: M
 def test_a_program_without_rounds_is_refused() -> None:
     with pytest.raises(InputError, match="--max-rounds of 1 or more"):
         Regen(judge="lm", resolve="recency", max_rounds=0)
+
+
+def test_a_strategy_that_checks_nothing_resolves_nothing() -> None:
+    with pytest.raises(ConfigurationError, match="The strategy vanilla does not check its answer"):
+        Regen(resolve="recency", strategy="vanilla")
+
+
+def test_the_kind_that_was_found_says_whether_it_is_a_matter_of_opinion(
+    scripted_lm: MakeLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind, set_aside in ((Kind.OPINIONS, 0), (Kind.OUTDATED, 2)):
+        lm = scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros."))
+        monkeypatch.setattr(
+            "regen.strategies.KindFinder.find",
+            lambda *_, kind=kind, **__: FoundKind(kind=kind, reason="so it is", by="rules"),
+        )
+        found = ask(lm, kinds="rules")
+        assert (len(found.set_aside), found.kind.kind) == (set_aside, kind)

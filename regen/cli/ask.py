@@ -38,6 +38,9 @@ def ask(
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
     claims: options.Claims = None,
+    strategy: options.Strategy = None,
+    kinds: options.Kinds = None,
+    gold_kind: options.GoldKind = None,
     program: options.Program = None,
     strict: options.Strict = False,
     resolve: Annotated[
@@ -80,6 +83,7 @@ def ask(
     no_color: options.NoColor = False,
 ) -> None:
     """Answer a question from documents, show where they disagree about the answer, and answer again."""
+    from regen.kinds import gold_kind as gold_kind_of
     from regen.settings import load
 
     if question is not None and file is not None:
@@ -102,6 +106,8 @@ def ask(
         "judge": judge,
         "judge_samples": judge_samples,
         "claims": claims,
+        "strategy": strategy,
+        "kinds": kinds,
     }
     flags |= {"resolve": resolve, "log_conflicts": log_conflicts}
     flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
@@ -117,9 +123,10 @@ def ask(
     )
     settings, compiled = with_program(load(flags), program)
     _check_log(settings.log_conflicts, {"--out": out, "--record": record, "--file": file, "--recorded": recorded})
+    gold_kind_of(settings.strategy, gold_kind, choosing=choice is not None)
 
     def agent() -> Agent:
-        return Agent(settings, compiled, quiet=quiet, record=record, refresh=refresh)
+        return Agent(settings, compiled, gold_kind, quiet=quiet, record=record, refresh=refresh)
 
     if file is not None:
         _file(agent, file, out, choice)
@@ -145,7 +152,14 @@ class Agent:
     """The program, its models and its search, set up once for any number of questions."""
 
     def __init__(
-        self, settings: Settings, compiled: Compiled | None, *, quiet: bool, record: Path | None, refresh: bool
+        self,
+        settings: Settings,
+        compiled: Compiled | None,
+        gold_kind: str | None,
+        *,
+        quiet: bool,
+        record: Path | None,
+        refresh: bool,
     ) -> None:
         from regen.cli import searching
         from regen.resolution import check_rounds
@@ -155,7 +169,7 @@ class Agent:
         self.steps = Steps(quiet=quiet)
         # A folder that can't be searched is told before a model is fetched for it.
         self.search = searching.prepared(settings, self.steps, record=record, refresh=refresh)
-        self._settings, self._compiled, self._quiet = settings, compiled, quiet
+        self._settings, self._compiled, self._gold_kind, self._quiet = settings, compiled, gold_kind, quiet
         self._program: Any = None
 
     def ask(self, question: str, choices: list[str] | None = None) -> Result:
@@ -164,7 +178,7 @@ class Agent:
             self._program = self._program or self._load()
             from regen.program import result_of
 
-            result = result_of(self._program(question=question, choices=choices))
+            result = result_of(self._program(question=question, choices=choices, kind=self._gold_kind))
         return self._logged(result)
 
     def _logged(self, result: Result) -> Result:
@@ -197,6 +211,8 @@ class Agent:
             judge_samples=settings.judge_samples,
             claim_kind=settings.claims,
             resolve=settings.resolve,
+            strategy=settings.strategy,
+            kinds=settings.kinds,
             on_step=steps,
         )
         return self._compiled.apply(program) if self._compiled else program

@@ -62,6 +62,26 @@ JudgeSamples = Annotated[
         "--judge-samples", metavar="N", min=1, max=20, help="Ask the judge N times; the majority counts (default 1)."
     ),
 ]
+Strategy = Annotated[
+    Literal["conflict-score", "vanilla", "pipeline", "taxonomy", "oracle"] | None,
+    typer.Option(
+        "--strategy",
+        help="How to answer: conflict-score (answer, check, answer again), or once and unchecked: vanilla, pipeline "
+        "(the kind of conflict first), taxonomy (kind and answer in one call), oracle (by --gold-kind).",
+    ),
+]
+Kinds = Annotated[
+    Literal["off", "rules", "model"] | None,
+    typer.Option(
+        "--kinds",
+        help="Find the kind of conflict, so that the second answer does what that kind needs: by rules (no call) or by "
+        "the model; off is the default.",
+    ),
+]
+GoldKind = Annotated[
+    Literal["no-conflict", "complementary", "opinions", "outdated", "misinformation"] | None,
+    typer.Option("--gold-kind", help="With --strategy oracle: the kind of conflict that is known to be right."),
+]
 Program = Annotated[
     Path | None,
     typer.Option("--program", metavar="DIR", help="Use the prompts that regen optimize wrote into this folder."),

@@ -33,8 +33,13 @@ def result(result: Result, out: Console) -> None:
     out.print()
     hang(out, "  ", Text(printable(result.answer.text), style="bold"))
     _choices(result, out)
-    _disagreement(result, out)
+    if result.checked:
+        _disagreement(result, out)
+    else:
+        out.print()
+        out.print(Text(f"  Not checked: {result.decision.reason}.", style="yellow"))
     _set_aside(result, out)
+    _kind(result, out)
     _changes(result, out)
     _sources(result.documents, result.answer.citations, out)
     _end(result.warnings, result.usage, out)
@@ -122,6 +127,16 @@ def _disagreement(result: Result, out: Console) -> None:
     unverified = [claim for claim in result.report.claims if claim.id in result.report.unverified]
     if unverified:
         _unverified(unverified, out)
+
+
+def _kind(result: Result, out: Console) -> None:
+    if result.kind is None:
+        return
+    out.print()
+    found = result.kind
+    by = {"rules": "by rules", "model": "by the model", "gold": "given"}[found.by]
+    reason = f"{found.kind}, {by}: {one_line(found.reason, _QUOTE)}"
+    hang(out, Text("  Kind of conflict  ", style="bold"), Text(reason))
 
 
 def _document_answers(answers: Sequence[DocumentAnswer], sides: _Sides, out: Console) -> None:

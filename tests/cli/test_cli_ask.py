@@ -99,6 +99,51 @@ def test_json_is_one_object_that_its_schema_describes(cli: Any, model: FakeModel
     assert [item["answer"] for item in answered["document_answers"]] == ["$6.8M", "$4.2M"]
 
 
+def test_the_kind_of_conflict_is_one_line_beside_the_disagreement(cli: Any, model: FakeModel) -> None:
+    shown = cli("ask", QUESTION, "--kinds", "rules").out
+    assert "  Kind of conflict  outdated, by rules: one side, [1], is newer than all" in shown
+    assert "Kind of conflict" not in cli("ask", QUESTION).out
+    kind = cli("ask", QUESTION, "--kinds", "rules", "--json").json["kind"]
+    assert (kind["kind"], kind["by"]) == ("outdated", "rules")
+
+
+def test_a_kind_that_the_model_names_is_shown_without_markup_or_escapes(cli: Any, model: FakeModel) -> None:
+    plain = model.reply
+    said = json.dumps({"reason": f"{HOSTILE} [2] is newer.", "kind": "outdated"})
+    model.reply = lambda prompt: said if "what kind of conflict" in prompt else plain(prompt)  # type: ignore[method-assign]
+    shown = cli("ask", QUESTION, "--kinds", "model").out
+    assert "outdated, by the model: [bold red]x[/]" in shown
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
+
+
+def test_a_kind_that_the_model_does_not_name_is_found_by_rules_with_a_warning(cli: Any, model: FakeModel) -> None:
+    shown = cli("ask", QUESTION, "--kinds", "model").out
+    assert "Kind of conflict  outdated, by rules" in shown
+    assert "  ! The kind of conflict was found by rules: the model" in shown
+
+
+def test_a_strategy_that_checks_nothing_says_so_and_has_no_scores(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGEN_STRATEGY", "vanilla")
+    shown = cli("ask", QUESTION).out
+    assert "  Not checked: the strategy vanilla answers once" in shown
+    assert "no claim that can be checked" not in shown and "disagree" not in shown
+    assert len(model.prompts) == 1
+    assert cli("ask", QUESTION, "--json").json["scores"] == {"initial": None, "final": None}
+
+
+def test_oracle_is_told_the_kind(cli: Any, model: FakeModel) -> None:
+    answered = cli("ask", QUESTION, "--strategy", "oracle", "--gold-kind", "opinions", "--json").json
+    assert answered["kind"] == {"kind": "opinions", "reason": "it was given with the question", "by": "gold"}
+    assert "take no side" in model.prompts[-1]
+
+
+def test_kinds_are_a_setting(cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGEN_KINDS", "rules")
+    assert cli("ask", QUESTION, "--json").json["kind"]["by"] == "rules"
+
+
 def test_a_broken_file_is_a_warning_beside_the_good_ones(cli: Any, model: FakeModel, folder: Path) -> None:
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nonsense")
     assert "  ! broken.pdf was not read: " in cli("ask", QUESTION).out
@@ -131,6 +176,10 @@ def test_a_question_beginning_with_markup_and_not_in_ascii_is_taken_as_it_is(cli
         ([QUESTION, "-c", "one", "-c", " "], 2, "Give --choice at least twice"),
         ([QUESTION, "-k", "0"], 2, "Invalid value for '-k': Input should be greater than or equal to 1."),
         ([QUESTION, "-k", "ten"], 2, "Invalid value for '-k'"),
+        ([QUESTION, "--strategy", "oracle"], 2, "The strategy oracle needs the kind of conflict"),
+        ([QUESTION, "--gold-kind", "outdated"], 2, "The strategy conflict-score takes no known kind"),
+        ([QUESTION, "--strategy", "taxonomy", "-c", "a", "-c", "b"], 2, "leave out the choices"),
+        ([QUESTION, "--kinds", "guess"], 2, "Invalid value for '--kinds'"),
         ([QUESTION, "--nonsense"], 2, "No such option: --nonsense"),
         ([QUESTION, "more"], 2, "unexpected extra argument"),
         (

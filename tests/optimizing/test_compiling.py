@@ -327,6 +327,20 @@ def test_a_program_that_does_not_fit_is_refused(
         Compiled.read(tmp_path / "p").apply(Regen(judge="lm"))
 
 
+def test_a_compiled_program_is_used_beside_the_prompts_of_kinds_which_stay_as_they_are(
+    tmp_path: Path, scripted_lm: MakeLM
+) -> None:
+    compile_with("labeled", tmp_path / "p", Model(), scripted_lm)
+    compiled = Compiled.read(tmp_path / "p")
+    compiled.state["answer"]["signature"]["instructions"] = "Answer."
+    program = compiled.apply(Regen(judge="lm", strategy="pipeline"))
+    fresh = Regen(judge="lm", strategy="pipeline")
+    assert program.answer.signature.instructions == "Answer."
+    for name in ("by_kind", "kinds.tell", "kinds.choose"):
+        now, then = (dict(one.named_predictors())[name].signature.instructions for one in (program, fresh))
+        assert now == then
+
+
 def test_a_judge_alone_and_one_that_is_asked_several_times_take_the_prompts(
     tmp_path: Path, scripted_lm: MakeLM
 ) -> None:
