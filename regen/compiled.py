@@ -21,6 +21,8 @@ from regen.fence import one_line
 from regen.types import Record, Usage
 
 PROGRAM, CARD = "program.json", "card.json"
+# A program that was compiled without credibility can be asked with it, which then has its default prompt.
+_LATER = "assessor."
 
 
 class Score(Record):
@@ -122,7 +124,12 @@ class Compiled:
         Raises:
             InputError: a predictor has another signature than the one that was compiled, or there is none for it.
         """
+        mine_only = {
+            name for name, _ in _predictors(module, prefix) if name.startswith(_LATER) and name not in self.state
+        }
         for name, mine in prompt_hashes(module, prefix).items():
+            if name in mine_only:
+                continue
             if (compiled := self.card.signatures.get(name)) is None or name not in self.state:
                 raise InputError(
                     f"The program in {self.folder} has no prompt for {name}: it was compiled for --judge "
@@ -134,6 +141,8 @@ class Compiled:
                     "has: compile it again."
                 )
         for name, predictor in _predictors(module, prefix):
+            if name in mine_only:
+                continue
             try:
                 predictor.load_state({**self.state[name], "lm": None})
             except (KeyError, TypeError, ValueError, AttributeError):

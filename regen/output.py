@@ -7,7 +7,18 @@ from typing import Any
 from pydantic import Field, TypeAdapter
 
 from regen.errors import RegenError
-from regen.types import ConflictReport, Decision, Document, DocumentAnswer, Record, Result, Scores, Stance, Usage
+from regen.types import (
+    ConflictReport,
+    Credibility,
+    Decision,
+    Document,
+    DocumentAnswer,
+    Record,
+    Result,
+    Scores,
+    Stance,
+    Usage,
+)
 
 
 class EvidenceOutput(Record):
@@ -44,6 +55,12 @@ class InitialAndFinal(Record):
     final: Scores | None
 
 
+class SourceOutput(Document):
+    """A document that was read, and how far it can be relied on."""
+
+    credibility: Credibility | None = Field(default=None, description="Null where credibility is off.")
+
+
 class AskOutput(Record):
     """What `regen ask --json` prints when all went well."""
 
@@ -58,8 +75,11 @@ class AskOutput(Record):
     initial_claims: list[ClaimOutput] = Field(description="Of the first answer.")
     claims: list[ClaimOutput] = Field(description="Of the answer that was kept.")
     unjudged: list[str] = Field(description="Ids of documents that could not be judged.")
+    set_aside: list[str] = Field(
+        description="Ids of documents whose evidence counts for no side, for want of credibility."
+    )
     document_answers: list[DocumentAnswer]
-    documents: list[Document]
+    documents: list[SourceOutput]
     citations: list[str] = Field(description="Ids of the documents that the answer cites.")
     usage: Usage
     warnings: list[str]
@@ -86,9 +106,14 @@ class ScoreOutput(Record):
     id: str | None = None
     cs_c: float
     cs_r: float
+    cs_r_weighted: float | None = Field(description="CS-R by the documents' weights; null where credibility is off.")
     claims: list[ClaimOutput]
     unverified: list[str] = Field(description="Claims that no document supports or contradicts.")
     unjudged: list[str] = Field(description="Ids of documents that could not be judged.")
+    set_aside: list[str] = Field(
+        description="Ids of documents whose evidence counts for no side, for want of credibility."
+    )
+    credibility: list[Credibility] = Field(description="Of each document; empty where it is off.")
     usage: Usage
     warnings: list[str]
 
@@ -104,6 +129,7 @@ class SearchOutput(Record):
 
 def ask_output(result: Result) -> AskOutput:
     """The JSON of one result."""
+    credibility = {item.document_id: item for item in result.report.credibility}
     return AskOutput(
         question=result.question,
         answer=result.answer.text,
@@ -125,8 +151,11 @@ def ask_output(result: Result) -> AskOutput:
         initial_claims=_claims(result.initial_report),
         claims=_claims(result.report),
         unjudged=[item.document_id for item in result.report.unjudged],
+        set_aside=result.report.set_aside,
         document_answers=result.document_answers,
-        documents=result.documents,
+        documents=[
+            SourceOutput(**dict(document), credibility=credibility.get(document.id)) for document in result.documents
+        ],
         citations=result.answer.citations,
         usage=result.usage,
         warnings=result.warnings,
@@ -140,9 +169,12 @@ def score_output(report: ConflictReport, usage: Usage, id: str | None = None) ->
         id=id,
         cs_c=report.cs_c,
         cs_r=report.cs_r,
+        cs_r_weighted=report.cs_r_weighted,
         claims=_claims(report),
         unverified=[text[claim_id] for claim_id in report.unverified],
         unjudged=[item.document_id for item in report.unjudged],
+        set_aside=report.set_aside,
+        credibility=report.credibility,
         usage=usage,
         warnings=report.warnings,
     )
@@ -172,7 +204,9 @@ def schema_of(kind: Any) -> dict[str, Any]:
 
 
 def _scores(report: ConflictReport) -> Scores | None:
-    return Scores(cs_c=report.cs_c, cs_r=report.cs_r) if report.judged else None
+    if not report.judged:
+        return None
+    return Scores(cs_c=report.cs_c, cs_r=report.cs_r, cs_r_weighted=report.cs_r_weighted)
 
 
 def _claims(report: ConflictReport) -> list[ClaimOutput]:

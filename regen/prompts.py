@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from regen import adapter, choosing, citations, claims, feedback, fence, readings
+from regen import adapter, choosing, citations, claims, credibility, feedback, fence, readings
 from regen.judges import contrast, lm, vote
 
 # Where text that a model reads is put together, and its replies are read: what is around the signatures' own words.
-_WORDING = (adapter, choosing, citations, claims, contrast, feedback, fence, lm, readings, vote)
+_WORDING = (adapter, choosing, citations, claims, contrast, credibility, feedback, fence, lm, readings, vote)
 
 
 def prompts_hash(*modules: Any) -> str:

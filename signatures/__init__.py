@@ -2,6 +2,7 @@
 
 from signatures.answer import AnswerQuestion, ChooseAnswer, ChooseCarefully, ChooseUnaided
 from signatures.asking import AskAbout
+from signatures.assess_credibility import AssessCredibility, Assessment
 from signatures.claims import ExtractClaims, ExtractMergedClaims, ExtractSalientClaims
 from signatures.reading import ReadDocument
 from signatures.stance import DocumentVerdict, JudgeDocument, JudgeDocuments, Verdict
@@ -9,6 +10,8 @@ from signatures.stance import DocumentVerdict, JudgeDocument, JudgeDocuments, Ve
 __all__ = [
     "AnswerQuestion",
     "AskAbout",
+    "AssessCredibility",
+    "Assessment",
     "ChooseAnswer",
     "ChooseCarefully",
     "ChooseUnaided",

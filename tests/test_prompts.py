@@ -25,7 +25,8 @@ def test_another_instruction_or_demonstration_is_another_hash() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    "adapter choosing citations claims feedback fence readings judges.contrast judges.lm judges.vote".split(),
+    "adapter choosing citations claims credibility feedback fence readings "
+    "judges.contrast judges.lm judges.vote".split(),
 )
 def test_another_wording_around_the_instructions_is_another_hash(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     before, changed, source = prompts_hash(Regen()), import_module(f"regen.{name}"), inspect.getsource

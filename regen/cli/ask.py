@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regen.cli import options
-from regen.cli.setup import check, make_model, one_sentence, with_program
+from regen.cli.setup import check, make_model, one_sentence, source_list, with_program
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import InputError, RegenError
 
 if TYPE_CHECKING:
     from regen.compiled import Compiled
+    from regen.credibility import SourceList
     from regen.settings import Settings
     from regen.types import Result
 
@@ -38,6 +39,8 @@ def ask(
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
     claims: options.Claims = None,
+    credibility: options.Credibility = None,
+    credibility_list: options.CredibilityList = None,
     program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
@@ -84,6 +87,8 @@ def ask(
         "judge": judge,
         "judge_samples": judge_samples,
         "claims": claims,
+        "credibility": credibility,
+        "credibility_list": credibility_list,
     }
     flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
     flags |= options.search_flags(
@@ -97,9 +102,10 @@ def ask(
         allow_private=allow_private,
     )
     settings, compiled = with_program(load(flags), program)
+    sources = source_list(settings, credibility_list)
 
     def agent() -> Agent:
-        return Agent(settings, compiled, quiet=quiet, record=record, refresh=refresh)
+        return Agent(settings, compiled, sources, quiet=quiet, record=record, refresh=refresh)
 
     if file is not None:
         _file(agent, file, out, choice)
@@ -118,7 +124,14 @@ class Agent:
     """The program, its models and its search, set up once for any number of questions."""
 
     def __init__(
-        self, settings: Settings, compiled: Compiled | None, *, quiet: bool, record: Path | None, refresh: bool
+        self,
+        settings: Settings,
+        compiled: Compiled | None,
+        sources: SourceList | None = None,
+        *,
+        quiet: bool,
+        record: Path | None,
+        refresh: bool,
     ) -> None:
         from regen.cli import searching
 
@@ -126,7 +139,7 @@ class Agent:
         self.steps = Steps(quiet=quiet)
         # A folder that can't be searched is told before a model is fetched for it.
         self.search = searching.prepared(settings, self.steps, record=record, refresh=refresh)
-        self._settings, self._compiled = settings, compiled
+        self._settings, self._compiled, self._sources = settings, compiled, sources
         self._program: Any = None
 
     def ask(self, question: str, choices: list[str] | None = None) -> Result:
@@ -156,6 +169,9 @@ class Agent:
             judge_lm=make_model(settings, "judge", steps) if settings.judge_model else None,
             judge_samples=settings.judge_samples,
             claim_kind=settings.claims,
+            credibility=settings.credibility,
+            credibility_list=self._sources,
+            credibility_threshold=settings.credibility_threshold,
             on_step=steps,
         )
         return self._compiled.apply(program) if self._compiled else program
