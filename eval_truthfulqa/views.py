@@ -246,7 +246,7 @@ def _judged(report: ConflictReport, numbers: Mapping[str, int]) -> list[Judged]:
                         number=numbers[one.document_id],
                         stance=one.stance.value,
                         quote=one.quote,
-                        aside=one.document_id in report.set_aside,
+                        aside=one.document_id in report.discounted,
                     )
                     for one in (*plus, *minus, *report.aside(claim.id))
                 ],
@@ -266,7 +266,7 @@ def _source(number: int, document: Document, longest: int, report: ConflictRepor
         about[0] += " (when the file was last written)"
     for one in report.credibility:
         if one.document_id == document.id:
-            aside = ", set aside" if one.document_id in report.set_aside else ""
+            aside = ", discounted" if one.document_id in report.discounted else ""
             about.append(f"weight {one.weight:.2f}{aside} ({one.reason})")
     return Source(
         number=number,

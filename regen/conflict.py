@@ -38,7 +38,7 @@ def aggregate(
         support: Under "partial", a document that supports part of a claim is in D+; under "strict" it is not.
         check_quotes: Whether a stance whose quote is not found in its document counts as irrelevant.
         credibility: At most one for each document; a document without one weighs 1. Empty: no CS-R is weighted.
-        threshold: Documents that weigh less, or nothing, are set aside: their evidence stays, and counts for no side.
+        threshold: Documents that weigh less, or nothing, are discounted: their evidence stays, and counts for no side.
 
     Returns:
         The report. A document without a stance on some claim is in `unjudged`, never counted as irrelevant.
@@ -73,11 +73,11 @@ def aggregate(
     _order("credibility", [item.document_id for item in credibility])
     if not weights.keys() <= document_order.keys():
         raise ValueError(f"credibility of an unknown document: {sorted(weights.keys() - document_order.keys())}")
-    set_aside = {name for name, weight in weights.items() if weight == 0 or weight < threshold}
+    discounted = {name for name, weight in weights.items() if weight == 0 or weight < threshold}
 
     in_conflict, unverified, ratios, weighted = [], [], [], []
     for claim in claims:
-        counted = [item for (one, name), item in evidence.items() if one == claim.id and name not in set_aside]
+        counted = [item for (one, name), item in evidence.items() if one == claim.id and name not in discounted]
         plus_evidence = [item for item in counted if item.stance is Stance.SUPPORTS]
         minus_evidence = [item for item in counted if item.stance is Stance.CONTRADICTS]
         plus, minus = len(plus_evidence), len(minus_evidence)
@@ -95,7 +95,7 @@ def aggregate(
         f"Document {name}: {dropped[name]} of its stances came without a quote found in it, and count as irrelevant."
         for name in sorted(dropped, key=lambda name: document_order[name])
     ]
-    aside = sorted(set_aside, key=lambda name: document_order[name])
+    aside = sorted(discounted, key=lambda name: document_order[name])
     warnings += _aside(aside, threshold)
     return ConflictReport(
         claims=list(claims),
@@ -107,7 +107,7 @@ def aggregate(
         unverified=unverified,
         unjudged=known,
         credibility=sorted(credibility, key=lambda item: document_order[item.document_id]),
-        set_aside=aside,
+        discounted=aside,
         warnings=warnings,
     )
 
@@ -127,9 +127,9 @@ def _aside(ids: Sequence[str], threshold: float) -> list[str]:
         return []
     how = f"below {threshold:g}" if threshold else "0"
     return [
-        f"Document {ids[0]} was set aside: its weight is {how}, so what it says counts for no side."
+        f"Document {ids[0]} was discounted: its weight is {how}, so what it says counts for no side."
         if len(ids) == 1
-        else f"Documents {', '.join(ids)} were set aside: their weights are {how}, so what they say counts for no side."
+        else f"Documents {', '.join(ids)} were discounted: their weights are {how}, so what they say counts for no side."
     ]
 
 

@@ -66,18 +66,18 @@ def feedback(
         lines.append(f'Claim: "{one_line(claim.text, 300)}"')
         lines += _side("support it", "supports it", plus, numbers, by_id, weights)
         lines += _side("contradict it", "contradicts it", minus, numbers, by_id, weights)
-    if report.set_aside:
-        aside = "".join(f"[{numbers[name]}]" for name in report.set_aside)
+    if report.discounted:
+        aside = "".join(f"[{numbers[name]}]" for name in report.discounted)
         lines.append(f"Not counted, since sources of their kind cannot be relied on: {aside}.")
-    given = _counted(document_answers, report.set_aside)
+    given = _counted(document_answers, report.discounted)
     if len(given) > 1:
         lines.append("The documents' own answers: " + "; ".join(_given(item, numbers) for item in given))
     return "\n".join([*lines, *_rule(_most_disputed(report, weights), numbers, by_id, choices is not None, weights)])
 
 
-def _counted(given: Sequence[DocumentAnswer], set_aside: Sequence[str]) -> list[DocumentAnswer]:
-    """The documents' own answers without the documents that were set aside."""
-    left = [(item, [name for name in item.document_ids if name not in set_aside]) for item in given]
+def _counted(given: Sequence[DocumentAnswer], discounted: Sequence[str]) -> list[DocumentAnswer]:
+    """The documents' own answers without the documents that were discounted."""
+    left = [(item, [name for name in item.document_ids if name not in discounted]) for item in given]
     return [item.model_copy(update={"document_ids": ids}) for item, ids in left if ids]
 
 

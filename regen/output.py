@@ -75,7 +75,7 @@ class AskOutput(Record):
     initial_claims: list[ClaimOutput] = Field(description="Of the first answer.")
     claims: list[ClaimOutput] = Field(description="Of the answer that was kept.")
     unjudged: list[str] = Field(description="Ids of documents that could not be judged.")
-    set_aside: list[str] = Field(
+    discounted: list[str] = Field(
         description="Ids of documents whose evidence counts for no side, for want of credibility."
     )
     document_answers: list[DocumentAnswer]
@@ -110,7 +110,7 @@ class ScoreOutput(Record):
     claims: list[ClaimOutput]
     unverified: list[str] = Field(description="Claims that no document supports or contradicts.")
     unjudged: list[str] = Field(description="Ids of documents that could not be judged.")
-    set_aside: list[str] = Field(
+    discounted: list[str] = Field(
         description="Ids of documents whose evidence counts for no side, for want of credibility."
     )
     credibility: list[Credibility] = Field(description="Of each document; empty where it is off.")
@@ -151,7 +151,7 @@ def ask_output(result: Result) -> AskOutput:
         initial_claims=_claims(result.initial_report),
         claims=_claims(result.report),
         unjudged=[item.document_id for item in result.report.unjudged],
-        set_aside=result.report.set_aside,
+        discounted=result.report.discounted,
         document_answers=result.document_answers,
         documents=[
             SourceOutput(**dict(document), credibility=credibility.get(document.id)) for document in result.documents
@@ -173,7 +173,7 @@ def score_output(report: ConflictReport, usage: Usage, id: str | None = None) ->
         claims=_claims(report),
         unverified=[text[claim_id] for claim_id in report.unverified],
         unjudged=[item.document_id for item in report.unjudged],
-        set_aside=report.set_aside,
+        discounted=report.discounted,
         credibility=report.credibility,
         usage=usage,
         warnings=report.warnings,

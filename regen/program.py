@@ -63,7 +63,7 @@ class Regen(dspy.Module):
         judge_samples: How often a judge that is named is asked; the majority counts.
         claim_kind: What an answer is taken apart into (`regen.claims`).
         credibility: Whether documents are assessed as sources (`regen.credibility`): "weight" has their evidence count
-            by what they weigh, "filter" sets the evidence of those aside that weigh less than `credibility_threshold`.
+            by what they weigh, "filter" discounts the evidence of those that weigh less than `credibility_threshold`.
         credibility_list: What documents weigh, or the file that says so; what it does not name the model assesses.
         credibility_threshold: From 0 to 1.
         on_step: Called with the step, and what is done and in all of it, as the program goes along.

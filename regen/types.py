@@ -129,7 +129,7 @@ class ConflictReport(Record):
     unverified: list[str] = Field(default=[], description="Ids of the claims with D+ and D- both empty.")
     unjudged: list[Unjudged] = []
     credibility: list[Credibility] = Field(default=[], description="Of each document; empty where it is off.")
-    set_aside: list[str] = Field(
+    discounted: list[str] = Field(
         default=[], description="Ids of the documents whose evidence counts for no side, for want of credibility."
     )
     warnings: list[str] = []
@@ -141,18 +141,18 @@ class ConflictReport(Record):
 
     def sides(self, claim_id: str) -> tuple[list[Evidence], list[Evidence]]:
         """The evidence of D+ and of D- for one claim, in the order of the report."""
-        of_claim = [e for e in self.evidence if e.claim_id == claim_id and e.document_id not in self.set_aside]
+        of_claim = [e for e in self.evidence if e.claim_id == claim_id and e.document_id not in self.discounted]
         return (
             [e for e in of_claim if e.stance is Stance.SUPPORTS],
             [e for e in of_claim if e.stance is Stance.CONTRADICTS],
         )
 
     def aside(self, claim_id: str) -> list[Evidence]:
-        """The evidence for or against one claim that counts for no side, since its document was set aside."""
+        """The evidence for or against one claim that counts for no side, since its document was discounted."""
         return [
             e
             for e in self.evidence
-            if e.claim_id == claim_id and e.document_id in self.set_aside and e.stance is not Stance.IRRELEVANT
+            if e.claim_id == claim_id and e.document_id in self.discounted and e.stance is not Stance.IRRELEVANT
         ]
 
 

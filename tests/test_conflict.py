@@ -325,7 +325,7 @@ def test_weighted_cs_r_is_that_worked_out_by_hand() -> None:
 
 def test_without_credibility_there_is_no_weighted_cs_r() -> None:
     found = report(["+-"])
-    assert (found.cs_r_weighted, found.credibility, found.set_aside) == (None, [], [])
+    assert (found.cs_r_weighted, found.credibility, found.discounted) == (None, [], [])
 
 
 def test_a_document_without_a_weight_weighs_1() -> None:
@@ -335,12 +335,14 @@ def test_a_document_without_a_weight_weighs_1() -> None:
 
 def test_evidence_below_the_threshold_stays_and_counts_for_no_side() -> None:
     found = report(["+--", "0-0"], credibility=weighed([1.0, 0.2, 0.3]), threshold=0.3)
-    assert (found.set_aside, found.in_conflict, found.unverified) == (["d1"], ["c0"], ["c1"])
+    assert (found.discounted, found.in_conflict, found.unverified) == (["d1"], ["c0"], ["c1"])
     assert (found.cs_c, found.cs_r) == (0.5, 0.25)
     assert len(found.evidence) == 6
     assert [item.document_id for item in found.aside("c0")] == ["d1"]
     assert [item.document_id for item in found.sides("c0")[1]] == ["d2"]
-    assert found.warnings == ["Document d1 was set aside: its weight is below 0.3, so what it says counts for no side."]
+    assert found.warnings == [
+        "Document d1 was discounted: its weight is below 0.3, so what it says counts for no side."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -375,7 +377,7 @@ def test_the_order_of_anything_never_matters_to_weighted_scores(
     judgement = Judgement(evidence=evidence)
     found = aggregate(some_claims, some_documents, judgement, credibility=credibility, threshold=threshold)
     assert (found.cs_c, found.cs_r, found.cs_r_weighted) == (expected.cs_c, expected.cs_r, expected.cs_r_weighted)
-    assert sorted(found.set_aside) == sorted(expected.set_aside)
+    assert sorted(found.discounted) == sorted(expected.discounted)
 
 
 @settings(max_examples=100, deadline=None)
@@ -396,7 +398,7 @@ def test_weighted_cs_r_is_the_definition_worked_out_in_fractions(
 
 @settings(max_examples=100, deadline=None)
 @given(table=tables, weights=some_weights, threshold=st.sampled_from([0.3, 0.6]))
-def test_what_is_set_aside_scores_as_if_it_had_no_bearing(
+def test_what_is_discounted_scores_as_if_it_had_no_bearing(
     table: list[str], weights: list[float], threshold: float
 ) -> None:
     aside = [place for place, weight in enumerate(weights) if weight < threshold]

@@ -403,7 +403,7 @@ def ask(make: MakeLM, *answers: str, world: World | None = None, **options: Any)
 def test_off_asks_nothing_more_and_says_nothing_of_weights(scripted_lm: MakeLM) -> None:
     found, lm = ask(scripted_lm, TEN, TWELVE)
     assert not any("relied on" in prompt for prompt in lm.engine.prompts())
-    assert (found.report.cs_r_weighted, found.report.credibility, found.report.set_aside) == (None, [], [])
+    assert (found.report.cs_r_weighted, found.report.credibility, found.report.discounted) == (None, [], [])
     assert "weigh" not in found.rounds[0].feedback and "weight" not in found.decision.reason
     assert [name for name, _ in Regen(judge="lm").named_predictors()] == ["answer", "choose", "claims", "judge.verdict"]
 
@@ -438,9 +438,9 @@ def test_weighted_feedback_tells_counts_and_weights_and_takes_the_heavier_side(s
 def test_the_filter_sets_evidence_aside_and_names_whose(scripted_lm: MakeLM) -> None:
     found, _ = ask(scripted_lm, TEN, credibility="filter")
     assert (found.rounds, found.report.cs_c, found.report.cs_r, found.report.cs_r_weighted) == ([], 0.0, 0.0, 0.0)
-    assert found.report.set_aside == [NEW.id, ECHO.id]
+    assert found.report.discounted == [NEW.id, ECHO.id]
     assert found.warnings == [
-        f"Documents {NEW.id}, {ECHO.id} were set aside: their weights are below 0.3, so what they say counts for no "
+        f"Documents {NEW.id}, {ECHO.id} were discounted: their weights are below 0.3, so what they say counts for no "
         "side."
     ]
     # It is still there, with its stance and its quote.
@@ -461,14 +461,14 @@ def test_filtered_feedback_says_which_documents_are_not_counted(scripted_lm: Mak
 
 def test_the_threshold_can_be_set(scripted_lm: MakeLM) -> None:
     found, _ = ask(scripted_lm, TEN, credibility="filter", credibility_threshold=0.1, max_rounds=0)
-    assert (found.report.set_aside, found.report.cs_r) == ([], pytest.approx(2 / 3))
+    assert (found.report.discounted, found.report.cs_r) == ([], pytest.approx(2 / 3))
 
 
 def test_an_assessment_that_failed_costs_no_answer(scripted_lm: MakeLM) -> None:
     world = World(TEN)
     world.broken = "assess"
     found, _ = ask(scripted_lm, world=world, credibility="filter", max_rounds=0)
-    assert (found.report.set_aside, found.report.cs_r) == ([], pytest.approx(2 / 3))
+    assert (found.report.discounted, found.report.cs_r) == ([], pytest.approx(2 / 3))
     assert any("was not assessed" in warning for warning in found.warnings)
 
 
@@ -557,5 +557,5 @@ def test_a_score_takes_credibility_as_an_answer_does(scripted_lm: MakeLM, tmp_pa
         listed = score(TWELVE, DOCUMENTS, judge="lm", credibility="weight", credibility_list=tmp_path / "list.txt")
     assert (plain.cs_r, plain.cs_r_weighted) == (pytest.approx(1 / 3), None)
     # What weighs nothing is for no side, and is told.
-    assert (listed.cs_r_weighted, listed.set_aside) == (1.0, [NEW.id, ECHO.id])
+    assert (listed.cs_r_weighted, listed.discounted) == (1.0, [NEW.id, ECHO.id])
     assert "their weights are 0" in listed.warnings[0]

@@ -229,7 +229,7 @@ def test_a_newer_document_corrects_none_that_weighs_more(newer: float, says: boo
     assert ("the newest" in text[-1]) is says
 
 
-def test_documents_that_were_set_aside_are_named_and_their_own_answers_left_out() -> None:
+def test_documents_that_were_discounted_are_named_and_their_own_answers_left_out() -> None:
     credibility = [
         Credibility(document_id=name, weight=one, reason="r", source="list") for name, one in WEIGHTS.items()
     ]

@@ -129,7 +129,7 @@ def test_the_keys_of_an_answer() -> None:
         "initial_claims",
         "claims",
         "unjudged",
-        "set_aside",
+        "discounted",
         "document_answers",
         "documents",
         "citations",
@@ -194,20 +194,20 @@ def test_credibility_stands_with_its_document_and_the_weighted_score_beside_the_
     # By hand, the second claim without evidence: (0.5 / 1.5 + 0) / 2.
     assert found["scores"]["initial"]["cs_r_weighted"] == pytest.approx(1 / 6)
     assert [document["credibility"]["weight"] for document in found["documents"]] == [1.0, 0.5, 0.1]
-    assert found["set_aside"] == ["lost.md"]
+    assert found["discounted"] == ["lost.md"]
 
 
 def test_a_score_has_the_credibility_of_each_document() -> None:
     found = printed(score_output(weighed(FIRST), USAGE))
     jsonschema.validate(found, schema("score"))
     assert [item["document_id"] for item in found["credibility"]] == ["old.md", "new.md", "lost.md"]
-    assert (found["cs_r_weighted"], found["set_aside"]) == (pytest.approx(1 / 6), ["lost.md"])
+    assert (found["cs_r_weighted"], found["discounted"]) == (pytest.approx(1 / 6), ["lost.md"])
 
 
 def test_where_credibility_is_off_its_keys_are_null_or_empty() -> None:
     asked, scored = printed(ask_output(RESULT)), printed(score_output(FIRST, USAGE))
     assert [document["credibility"] for document in asked["documents"]] == [None] * 3
-    assert (asked["set_aside"], scored["set_aside"], scored["credibility"], scored["cs_r_weighted"]) == (
+    assert (asked["discounted"], scored["discounted"], scored["credibility"], scored["cs_r_weighted"]) == (
         [],
         [],
         [],

@@ -14,7 +14,9 @@ _TIED = re.compile(
 )
 _OPENING = re.compile(r"^(?:however|moreover|furthermore|additionally|today|meanwhile|finally),\s+", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*[(\[][^()\[\]]{0,120}[)\]]")
-_CLAUSE = re.compile(r"(?:;|, (?:which|who|where|while|although|but|so|and then|because|when)\b|,? and (?:he|she|it|they)\b)")
+_CLAUSE = re.compile(
+    r"(?:;|, (?:which|who|where|while|although|but|so|and then|because|when)\b|,? and (?:he|she|it|they)\b)"
+)
 _AUXILIARY = re.compile(
     r"\b(is|are|was|were|has been|have been|had been|can|could|will|would|must|may|should)\b", re.IGNORECASE
 )
@@ -67,7 +69,13 @@ def statements(sentences: Sequence[str]) -> list[tuple[int, str]]:
         text = _ASIDE.sub("", _OPENING.sub("", sentence.strip()))
         text = _CLAUSE.split(text, maxsplit=1)[0].strip(" ,.") if len(text.split()) > 14 else text.strip(" ,.")
         words = text.split()
-        if 5 <= len(words) <= 32 and text[0].isupper() and not _TIED.match(text) and _VERB.search(text) and "?" not in text:
+        if (
+            5 <= len(words) <= 32
+            and text[0].isupper()
+            and not _TIED.match(text)
+            and _VERB.search(text)
+            and "?" not in text
+        ):
             found.append((place, f"{text}."))
     return found
 
@@ -84,11 +92,17 @@ def changed(text: str, draw: random.Random, names: Sequence[str]) -> tuple[str, 
         The words to replace and the new ones, or None where there is nothing to change.
     """
     ways: list[Callable[[], tuple[str, str] | None]] = [
-        lambda: _replaced(_YEAR, text, draw, lambda old: str(int(old) + draw.choice((-1, 1)) * draw.choice((1, 2, 3, 7, 10, 24, 50)))),
+        lambda: _replaced(
+            _YEAR, text, draw, lambda old: str(int(old) + draw.choice((-1, 1)) * draw.choice((1, 2, 3, 7, 10, 24, 50)))
+        ),
         lambda: _replaced(_NUMBER, text, draw, lambda old: _other_number(old, draw)),
         lambda: _replaced(_MONTH, text, draw, lambda old: draw.choice([month for month in _MONTHS if month != old])),
-        lambda: _replaced(_NUMERAL, text, draw, lambda old: draw.choice([word for word in _NUMERALS if word != old.lower()])),
-        lambda: _replaced(_NAME, text, draw, lambda old: draw.choice([name for name in names if name not in text] or [old])),
+        lambda: _replaced(
+            _NUMERAL, text, draw, lambda old: draw.choice([word for word in _NUMERALS if word != old.lower()])
+        ),
+        lambda: _replaced(
+            _NAME, text, draw, lambda old: draw.choice([name for name in names if name not in text] or [old])
+        ),
         lambda: _replaced(_OPPOSED, text, draw, lambda old: _OPPOSITE[old]),
     ]
     draw.shuffle(ways)
@@ -107,14 +121,20 @@ def denied(text: str) -> str | None:
     if match is None:
         return None
     words = match[0].split()
-    return f"{text[:match.start()]}{words[0]} not{''.join(f' {word}' for word in words[1:])}{text[match.end():]}"
+    return f"{text[: match.start()]}{words[0]} not{''.join(f' {word}' for word in words[1:])}{text[match.end() :]}"
 
 
 def rejected(text: str, draw: random.Random) -> str:
     """Sentences that give a statement as a view and reject it."""
     frame = draw.choice(_REJECTIONS)
     bare = text.rstrip(".")
-    inner = bare if frame.startswith(('"', "Fact")) else bare[0].lower() + bare[1:] if bare[:3] in ("The", "A ", "An ") else bare
+    inner = (
+        bare
+        if frame.startswith(('"', "Fact"))
+        else bare[0].lower() + bare[1:]
+        if bare[:3] in ("The", "A ", "An ")
+        else bare
+    )
     return frame.format(inner)
 
 

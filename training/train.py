@@ -133,7 +133,11 @@ def fit(model: Any, tokenizer: Any, part: dict[str, Any], recipe: Recipe, work: 
                 loss_sum += loss.item()
                 bar.advance(task)
             bar.console.print(f"epoch {number + 1}: {len(pairs)} pairs, mean loss {loss_sum / steps:.3f}")
-            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}
+            state = {
+                "model": model.state_dict(),
+                "optimizer": optimizer.state_dict(),
+                "schedule": schedule.state_dict(),
+            }
             torch.save(state, kept.with_suffix(".part"))
             kept.with_suffix(".part").rename(kept)
 

@@ -150,7 +150,7 @@ class _Sides:
         self._documents, self._out = documents, out
 
     def show(self, plus: Sequence[Evidence], minus: Sequence[Evidence], aside: Sequence[Evidence] = ()) -> None:
-        """Both sides; a side without documents is told, too. What is set aside counts for neither."""
+        """Both sides; a side without documents is told, too. What is discounted counts for neither."""
         for label, style, side in (("for", "green", plus), ("against", "red", minus)):
             for item in side[:_SHOWN]:
                 number = self.numbers[item.document_id]
@@ -206,7 +206,7 @@ def _sources(documents: Sequence[Document], cited: Collection[str], out: Console
     for number, (document, title) in enumerate(zip(documents, titles, strict=True), 1):
         line = Text.assemble(
             f"  {f'[{number}]':5}",
-            _weight(credibility.get(document.id), aside=document.id in report.set_aside),
+            _weight(credibility.get(document.id), aside=document.id in report.discounted),
             (f"{_date(document.published):12}", "cyan"),
             set_cell_size(title, widest),
         )

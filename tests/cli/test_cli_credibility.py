@@ -54,9 +54,9 @@ def test_a_score_is_weighed_by_what_the_model_says_of_the_sources(cli: Any, mode
 def test_a_list_spares_the_calls_for_what_it_names(cli: Any, model: FakeModel, responses: str) -> None:
     named = sources(".gov 1\n* 0.1\n")
     (scored,) = cli("score", responses, "--credibility", "filter", "--credibility-list", named).lines
-    assert (scored["cs_r"], scored["set_aside"], assessed(model)) == (0.0, ["b"], 0)
+    assert (scored["cs_r"], scored["discounted"], assessed(model)) == (0.0, ["b"], 0)
     assert scored["warnings"] == [
-        "Document b was set aside: its weight is below 0.3, so what it says counts for no side."
+        "Document b was discounted: its weight is below 0.3, so what it says counts for no side."
     ]
 
 
@@ -67,8 +67,8 @@ def test_the_mode_the_list_and_the_threshold_are_settings_too(
     monkeypatch.setenv("REGEN_CREDIBILITY_LIST", sources(".gov 1\nrumours.net 0.6"))
     monkeypatch.setenv("REGEN_CREDIBILITY_THRESHOLD", "0.7")
     (scored,) = cli("score", responses).lines
-    assert (scored["set_aside"], assessed(model)) == (["b"], 0)
-    assert cli("score", responses, "--credibility", "off").lines[0]["set_aside"] == []
+    assert (scored["discounted"], assessed(model)) == (["b"], 0)
+    assert cli("score", responses, "--credibility", "off").lines[0]["discounted"] == []
 
 
 def test_an_answer_shows_what_each_source_weighs(cli: Any, model: FakeModel) -> None:
@@ -81,14 +81,14 @@ def test_an_answer_shows_what_each_source_weighs(cli: Any, model: FakeModel) -> 
     assert assessed(model) == 0
 
 
-def test_an_answer_marks_what_was_set_aside(cli: Any, model: FakeModel) -> None:
+def test_an_answer_marks_what_was_discounted(cli: Any, model: FakeModel) -> None:
     named = sources("file:annual* 0.1\n")
     Path("docs/other.md").write_text("The revenue in 2025 was $6.8M, we hear.")
     shown = cli("ask", QUESTION, "--credibility", "filter", "--credibility-list", named).out
     assert re.search(r'\n    against  \[\d\]  .*"The revenue in 2025 was \$6\.8M, we hear\."', shown)
     assert re.search(r'\n    aside    \[\d\]  contradicts it: "After the audit', shown)
     assert re.search(r"\n  \[\d\]  0\.10 aside    2026-03-02  Annual report ", shown)
-    assert "  ! Document annual.md was set aside: its weight is below 0.3," in shown
+    assert "  ! Document annual.md was discounted: its weight is below 0.3," in shown
 
 
 def test_an_answer_as_json_has_the_credibility_of_each_document(cli: Any, model: FakeModel) -> None:
