@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -30,6 +30,8 @@ def choices(
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
+    credibility: options.Credibility = None,
+    credibility_list: options.CredibilityList = None,
     program: options.Program = None,
     strict: options.Strict = False,
     max_rounds: ours.Rounds = None,
@@ -55,14 +57,16 @@ def choices(
     from eval_truthfulqa.runner import in_order
     from eval_truthfulqa.session import Plan, evaluate
     from regen.cli.evaluating import file_hash
-    from regen.cli.setup import with_program
+    from regen.cli.setup import source_list, with_program
     from regen.settings import load as load_settings
 
     asked = in_order(ours.names(settings))
     named = {"model": model, "judge_model": judge_model, "judge": judge, "api_base": api_base}
     numbers = {"judge_samples": judge_samples, "seed": seed, "max_rounds": max_rounds, "concurrency": concurrency}
-    flags = {**named, **numbers, "support": "strict" if strict else None}
+    flags: dict[str, Any] = {**named, **numbers, "support": "strict" if strict else None}
+    flags |= {"credibility": credibility, "credibility_list": credibility_list}
     given, compiled = with_program(load_settings(flags), program)
+    sources = source_list(given, credibility_list)
     items, left_out = load(data, format)
     notes = [f"{left_out} lines of the file are no items: they have no right or no wrong answer."] if left_out else []
     evaluate(
@@ -73,6 +77,7 @@ def choices(
             settings=given,
             data={"data": data.name, "format": format, "data_sha256": file_hash(data), "part": {"limit": limit}},
             program=compiled,
+            sources=sources,
             run=run,
             engine=engine,
             both_orders=both_orders,

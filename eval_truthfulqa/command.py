@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,6 +40,8 @@ def truthfulqa(
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
+    credibility: options.Credibility = None,
+    credibility_list: options.CredibilityList = None,
     program: options.Program = None,
     strict: options.Strict = False,
     max_rounds: ours.Rounds = None,
@@ -85,13 +87,14 @@ def truthfulqa(
     from eval_truthfulqa.runner import in_order
     from eval_truthfulqa.session import Plan, evaluate
     from regen.cli.evaluating import file_hash
-    from regen.cli.setup import with_program
+    from regen.cli.setup import source_list, with_program
     from regen.settings import load as load_settings
 
     asked = in_order(ours.names(settings))
-    flags = {"k": k, "model": model, "judge_model": judge_model, "judge": judge, "api_base": api_base}
+    flags: dict[str, Any] = {"k": k, "model": model, "judge_model": judge_model, "judge": judge, "api_base": api_base}
     flags |= {"support": "strict" if strict else None, "seed": seed, "max_rounds": max_rounds}
     flags |= {"judge_samples": judge_samples, "concurrency": concurrency}
+    flags |= {"credibility": credibility, "credibility_list": credibility_list}
     flags |= options.search_flags(
         docs,
         search,
@@ -103,6 +106,7 @@ def truthfulqa(
         allow_private=allow_private,
     )
     given, compiled = with_program(load_settings(flags), program)
+    sources = source_list(given, credibility_list)
     if not answer_keys:
         given = given.model_copy(update={"exclude_sites": (*given.exclude_sites, *ANSWER_KEY_SITES)})
     searches = asked != ["closed"]
@@ -143,6 +147,7 @@ def truthfulqa(
             exclude=given.exclude_sites if searches else (),
             refused=None if answer_keys else names_answers,
             program=compiled,
+            sources=sources,
             run=run,
             engine=engine,
             both_orders=both_orders,

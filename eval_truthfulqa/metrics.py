@@ -37,6 +37,10 @@ class Row(Record):
     )
     cs_r: float | None = Field(default=None, description="CS-R of the first answer; null where it was not scored.")
     cs_r_kept: float | None = Field(default=None, description="CS-R of the answer that was kept.")
+    cs_r_weighted: float | None = Field(
+        default=None, description="CS-R of the first answer by the documents' weights; null where credibility is off."
+    )
+    cs_r_weighted_kept: float | None = Field(default=None, description="That of the answer that was kept.")
     unjudged: int = Field(default=0, description="Documents that could not be judged.")
     usage: dict[str, Usage] = {}
     errors: dict[str, str] = Field(
@@ -163,7 +167,16 @@ def accuracy(rows: Sequence[Row], setting: str) -> Accuracy:
 
 def cs_r_means(rows: Sequence[Row]) -> tuple[float, float] | None:
     """The mean CS-R of first answers and of those that were kept; None where none was scored."""
-    scored = [(row.cs_r, row.cs_r_kept) for row in rows if row.cs_r is not None and row.cs_r_kept is not None]
+    return _means((row.cs_r, row.cs_r_kept) for row in rows)
+
+
+def cs_r_weighted_means(rows: Sequence[Row]) -> tuple[float, float] | None:
+    """The same of weighted CS-R; None where credibility was off."""
+    return _means((row.cs_r_weighted, row.cs_r_weighted_kept) for row in rows)
+
+
+def _means(pairs: Iterable[tuple[float | None, float | None]]) -> tuple[float, float] | None:
+    scored = [(first, kept) for first, kept in pairs if first is not None and kept is not None]
     if not scored:
         return None
     first, kept = zip(*scored, strict=True)

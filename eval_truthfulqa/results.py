@@ -68,6 +68,9 @@ class Figures(Record):
     provider_failed: bool = Field(description="Whether a model or a search failed for good; else it was the items.")
     unjudged: int = Field(description="Items of which some documents could not be judged.")
     cs_r: tuple[float, float] | None = Field(description="Mean CS-R of the first answers, and of those kept.")
+    cs_r_weighted: tuple[float, float] | None = Field(
+        description="The same by the documents' weights; null where credibility is off."
+    )
     versions: list[str] = Field(description="Versions of regen that worked on the run; figures of several are mixed.")
     notes: list[str] = Field(description="What a reader of the figures should know.")
     config: dict[str, Any]
@@ -138,6 +141,7 @@ def results(
         ),
         unjudged=sum(row.unjudged > 0 for row in found),
         cs_r=metrics.cs_r_means(found),
+        cs_r_weighted=metrics.cs_r_weighted_means(found),
         versions=list(dict.fromkeys(_version(session) for session in run.sessions())),
         notes=list(notes),
         config=run.config,

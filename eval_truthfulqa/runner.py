@@ -131,7 +131,7 @@ class Evaluation:
         first: list[Usage] = []
 
         def on_step(step: str, _: int = 0, __: int = 0) -> None:
-            if step == "checking" and not first:
+            if step in ("assessing sources", "checking") and not first:
                 first.append(ledger.usage())
 
         program.on_step = on_step
@@ -219,6 +219,8 @@ def _row(data: Mapping[str, Any], stages: Mapping[str, Any], failed: Mapping[str
     if again is not None:
         first, last = again.data["result"]["initial_report"], again.data["result"]["report"]
         values |= {"conflict": bool(first["in_conflict"]), "cs_r": first["cs_r"], "cs_r_kept": last["cs_r"]}
+        # A run of an earlier version has no weights.
+        values |= {"cs_r_weighted": first.get("cs_r_weighted"), "cs_r_weighted_kept": last.get("cs_r_weighted")}
         values["unjudged"] = len(first["unjudged"])
     return Row(id=item.id, right=item.answer, category=item.category, type=item.type, **values)
 

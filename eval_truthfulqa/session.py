@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from eval_truthfulqa.runner import Evaluation
     from regen.cluster import Cluster
     from regen.compiled import Compiled
+    from regen.credibility import SourceList
     from regen.journal import Journal
     from regen.models.choice import ModelChoice
     from regen.runner import Stage
@@ -65,7 +66,8 @@ class Plan:
 
     `data` says which items they are, for the run's configuration. `searches` is whether documents are to be found;
     `exclude` are the sites whose pages must not be among them, and `refused` tells other such addresses. `notes` go
-    into the report. `program` has the prompts, where they are compiled ones.
+    into the report. `program` has the prompts, where they are compiled ones, and `sources` what documents weigh, where
+    a list says so.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Plan:
     exclude: Sequence[str] = ()
     refused: Callable[[str], bool] | None = None
     program: Compiled | None = None
+    sources: SourceList | None = None
     run: Path | None = None
     engine: Literal["threads", "ray"] = "threads"
     both_orders: bool = False
@@ -236,6 +239,9 @@ def _evaluation(plan: Plan, judge: str, judge_lm: Any, search: Any = None) -> Ev
             judge_lm=judge_lm,
             judge_samples=settings.judge_samples,
             claim_kind=settings.claims,
+            credibility=settings.credibility,
+            credibility_list=plan.sources,
+            credibility_threshold=settings.credibility_threshold,
         )
         return program if plan.program is None else plan.program.apply(program)
 
@@ -359,6 +365,12 @@ def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict
         "judge_files": judge_files,
         "program": plan.program.sha256 if plan.program else None,
     }
+    if settings.credibility != "off":
+        config |= {
+            "credibility": settings.credibility,
+            "credibility_list": file_hash(settings.credibility_list) if settings.credibility_list else None,
+            "credibility_threshold": settings.credibility_threshold,
+        }
     if search is not None:
         names = search.name.split(",")
         config |= {

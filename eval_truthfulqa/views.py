@@ -39,6 +39,7 @@ class Side(Record):
     number: int
     stance: str
     quote: str
+    aside: bool
 
 
 class Judged(Record):
@@ -58,6 +59,7 @@ class Attempt(Record):
     right: bool
     feedback: str
     cs_r: float | None
+    cs_r_weighted: float | None
     claims: list[Judged]
     unjudged: list[tuple[int, str]]
     same: bool
@@ -175,7 +177,10 @@ def _view(
         answers=[_given(row, item, setting) for setting in settings],
         attempts=_attempts(result, again.data["order"], item, documents) if result and again else [],
         decision=_said(result.decision) if result else "",
-        documents=[_source(place, document, longest) for place, document in enumerate(documents, 1)],
+        documents=[
+            _source(place, document, longest, result.report if result else ConflictReport())
+            for place, document in enumerate(documents, 1)
+        ],
         warnings=[*retrieval["warnings"], *(result.warnings if result else [])],
         excluded=retrieval["excluded"],
     )
@@ -214,6 +219,7 @@ def _attempts(result: Result, order: Sequence[int], item: ChoiceItem, documents:
             right=answer.choice is not None and order[answer.choice] == item.answer,
             feedback=feedback,
             cs_r=report.cs_r if report.judged else None,
+            cs_r_weighted=report.cs_r_weighted if report.judged else None,
             claims=_judged(report, numbers),
             unjudged=[(numbers[one.document_id], one.cause) for one in report.unjudged],
             same=any(report == earlier for _, _, earlier, *_ in tried[:place]),
@@ -236,8 +242,13 @@ def _judged(report: ConflictReport, numbers: Mapping[str, int]) -> list[Judged]:
                 text=claim.text,
                 in_conflict=claim.id in report.in_conflict,
                 sides=[
-                    Side(number=numbers[one.document_id], stance=one.stance.value, quote=one.quote)
-                    for one in (*plus, *minus)
+                    Side(
+                        number=numbers[one.document_id],
+                        stance=one.stance.value,
+                        quote=one.quote,
+                        aside=one.document_id in report.discounted,
+                    )
+                    for one in (*plus, *minus, *report.aside(claim.id))
                 ],
                 irrelevant=[
                     numbers[one.document_id]
@@ -249,10 +260,14 @@ def _judged(report: ConflictReport, numbers: Mapping[str, int]) -> list[Judged]:
     return found
 
 
-def _source(number: int, document: Document, longest: int) -> Source:
+def _source(number: int, document: Document, longest: int, report: ConflictReport) -> Source:
     about = [document.published.isoformat() if document.published else "", document.source]
     if document.published_from == "mtime":
         about[0] += " (when the file was last written)"
+    for one in report.credibility:
+        if one.document_id == document.id:
+            aside = ", discounted" if one.document_id in report.discounted else ""
+            about.append(f"weight {one.weight:.2f}{aside} ({one.reason})")
     return Source(
         number=number,
         title=one_line(document.title or document.url, 120) or f"Document {number}",

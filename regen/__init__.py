@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
     from regen.program import Regen, result_of
     from regen.scoring import Scorer, score
-    from regen.types import Answer, Claim, ConflictReport, Document, Evidence, Judgement, Result, Stance, Usage
+    from regen.types import (
+        Answer,
+        Claim,
+        ConflictReport,
+        Credibility,
+        Document,
+        Evidence,
+        Judgement,
+        Result,
+        Stance,
+        Usage,
+    )
 
 _HOME = {
     "Regen": "program",
@@ -26,7 +37,18 @@ _HOME = {
     "optimize": "compiling",
     **dict.fromkeys(["ConfigurationError", "InputError", "ProviderError", "RegenError"], "errors"),
     **dict.fromkeys(
-        ["Answer", "Claim", "ConflictReport", "Document", "Evidence", "Judgement", "Result", "Stance", "Usage"],
+        [
+            "Answer",
+            "Claim",
+            "ConflictReport",
+            "Credibility",
+            "Document",
+            "Evidence",
+            "Judgement",
+            "Result",
+            "Stance",
+            "Usage",
+        ],
         "types",
     ),
 }
@@ -39,6 +61,7 @@ __all__ = [
     "Claim",
     "ConfigurationError",
     "ConflictReport",
+    "Credibility",
     "Document",
     "Evidence",
     "InputError",

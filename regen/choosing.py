@@ -76,12 +76,12 @@ def choose(
         return _by_letter(predictor, options, forward, neither, inputs)
 
 
-def joined(scores: Sequence[float], evidence: Sequence[tuple[int, int]]) -> list[float]:
+def joined(scores: Sequence[float], evidence: Sequence[tuple[float, float]]) -> list[float]:
     """An answer's own log-probabilities and the documents' stances, added up as independent evidence.
 
     Args:
         scores: A log-probability for each option.
-        evidence: For each option, how many documents support and how many contradict it.
+        evidence: For each option, how many documents support and how many contradict it, or what they weigh.
 
     Returns:
         A log-probability for each option. Each document that supports one option and contradicts another moves the

@@ -21,6 +21,8 @@ from regen.fence import one_line
 from regen.types import Record, Usage
 
 PROGRAM, CARD = "program.json", "card.json"
+# A program that was compiled without credibility can be asked with it, which then has its default prompt.
+_LATER = "assessor."
 
 
 class Score(Record):
@@ -125,8 +127,9 @@ class Compiled:
         from regen.strategies import PREDICTORS
 
         def is_own(name: str) -> bool:
-            # What is compiled is the default strategy: what others ask beside it stays as it is.
-            return name.startswith(PREDICTORS) and name not in self.card.signatures
+            # What is compiled is the default strategy: what others ask beside it stays as it is, and so does what
+            # came to regen later than the program.
+            return name.startswith((*PREDICTORS, _LATER)) and name not in self.card.signatures
 
         for name, mine in prompt_hashes(module, prefix).items():
             if is_own(name):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 
+from regen.conflict import weigh
 from regen.fence import one_line
 from regen.kinds import EXPECTED, MEANING
 from regen.types import Answer, Claim, ConflictReport, Document, DocumentAnswer, Evidence, Kind, Stance
@@ -18,6 +19,11 @@ _CONFLICT = (
     "Checking it against the documents showed a conflict. A newer document that corrects older ones, or says what has "
     "changed since, is right; one that calls a view a myth is right against those that repeat it; otherwise the side "
     "with more documents is more likely right."
+)
+_CONFLICT_OF_WEIGHTS = (
+    "Checking it against the documents showed a conflict. A newer document that corrects older ones, or says what has "
+    "changed since, is right where it weighs no less than they do; one that calls a view a myth is right against those "
+    "that repeat it; otherwise the side that weighs more is more likely right."
 )
 _CONFLICT_OF_CHOICES = "Checking it against the documents showed a conflict."
 # Where the kind of conflict is known: what decides between the sides, and what it means for a choice.
@@ -30,6 +36,7 @@ _DECIDES_CHOICE = {
     Kind.OUTDATED: "Some documents seem to be overtaken: what the newest say is more likely right.",
     Kind.MISINFORMATION: "Some documents seem to say what is false: what others call a myth is less likely right.",
 }
+_WEIGHTS = "A document's weight, from 0 to 1, says how far a source of its kind can be relied on."
 # Quotes on each side of a claim, and characters of each.
 _QUOTES = 3
 _QUOTE_LENGTH = 240
@@ -49,8 +56,11 @@ def feedback(
     document_answers: Sequence[DocumentAnswer] = (),
     choices: Sequence[str] | None = None,
     kind: Kind | None = None,
+    weights: Mapping[str, float] | None = None,
 ) -> str:
     """The feedback on `answer`, which asks for what the kind of conflict needs, where that is given.
+
+    With `weights`, by document id, the sides weigh up by them, else by their numbers.
 
     Returns:
         Text to put after the question, or "" where nothing contradicts the answer.
@@ -64,17 +74,26 @@ def feedback(
     lines = [f"Your first answer was: {one_line(first, 600)}"]
     if choices:
         lines.append(_CONFLICT_OF_CHOICES)
+    elif kind:
+        lines.append(f"{_CONFLICT_OF_CHOICES} It seems that {MEANING[kind]}.")
     else:
-        lines.append(f"{_CONFLICT_OF_CHOICES} It seems that {MEANING[kind]}." if kind else _CONFLICT)
+        lines.append(_CONFLICT if weights is None else _CONFLICT_OF_WEIGHTS)
+    if weights is not None:
+        lines.append(_WEIGHTS)
     for claim in contradicted:
-        lines += _claim(claim, report, numbers, by_id)
-    if len(document_answers) > 1:
-        lines.append("The documents' own answers: " + "; ".join(_given(item, numbers) for item in document_answers))
+        lines += _claim(claim, report, numbers, by_id, weights)
+    if report.discounted:
+        aside = "".join(f"[{numbers[name]}]" for name in report.discounted)
+        lines.append(f"Not counted, since sources of their kind cannot be relied on: {aside}.")
+    given = _counted(document_answers, report.discounted)
+    if len(given) > 1:
+        lines.append("The documents' own answers: " + "; ".join(_given(item, numbers) for item in given))
+    disputed = _most_disputed(report, weights)
     if kind and choices is None:
-        return "\n".join([*lines, _expected(kind, _most_disputed(report), numbers, by_id)])
+        return "\n".join([*lines, _expected(kind, disputed, numbers, by_id, weights)])
     if kind in _DECIDES_CHOICE:
         lines.append(_DECIDES_CHOICE[kind])
-    return "\n".join([*lines, *_rule(_most_disputed(report), numbers, by_id, choices is not None)])
+    return "\n".join([*lines, *_rule(disputed, numbers, by_id, choices is not None, weights)])
 
 
 def sides(report: ConflictReport, documents: Sequence[Document]) -> str:
@@ -82,24 +101,32 @@ def sides(report: ConflictReport, documents: Sequence[Document]) -> str:
     numbers = {document.id: number for number, document in enumerate(documents, 1)}
     by_id = {document.id: document for document in documents}
     contradicted = [claim for claim in report.claims if report.sides(claim.id)[1]]
-    return "\n".join(line for claim in contradicted for line in _claim(claim, report, numbers, by_id))
+    return "\n".join(line for claim in contradicted for line in _claim(claim, report, numbers, by_id, None))
 
 
 def _claim(
-    claim: Claim, report: ConflictReport, numbers: Mapping[str, int], by_id: Mapping[str, Document]
+    claim: Claim,
+    report: ConflictReport,
+    numbers: Mapping[str, int],
+    by_id: Mapping[str, Document],
+    weights: Mapping[str, float] | None,
 ) -> list[str]:
     plus, minus = report.sides(claim.id)
     return [
         f'Claim: "{one_line(claim.text, 300)}"',
-        *_side("support it", "supports it", plus, numbers, by_id),
-        *_side("contradict it", "contradicts it", minus, numbers, by_id),
+        *_side("support it", "supports it", plus, numbers, by_id, weights),
+        *_side("contradict it", "contradicts it", minus, numbers, by_id, weights),
     ]
 
 
 def _expected(
-    kind: Kind, evidence: Sequence[Evidence], numbers: Mapping[str, int], by_id: Mapping[str, Document]
+    kind: Kind,
+    evidence: Sequence[Evidence],
+    numbers: Mapping[str, int],
+    by_id: Mapping[str, Document],
+    weights: Mapping[str, float] | None,
 ) -> str:
-    newest = _newest(evidence, by_id) if kind is Kind.OUTDATED else None
+    newest = _newest(evidence, by_id, weights) if kind is Kind.OUTDATED else None
     dated = by_id[newest.document_id].dated if newest else None
     told = f" The newest is [{numbers[newest.document_id]}] ({dated.isoformat()})." if newest and dated else ""
     return (
@@ -108,26 +135,46 @@ def _expected(
     )
 
 
-def _most_disputed(report: ConflictReport) -> list[Evidence]:
+def _counted(given: Sequence[DocumentAnswer], discounted: Sequence[str]) -> list[DocumentAnswer]:
+    """The documents' own answers without the documents that were discounted."""
+    left = [(item, [name for name in item.document_ids if name not in discounted]) for item in given]
+    return [item.model_copy(update={"document_ids": ids}) for item, ids in left if ids]
+
+
+def _most_disputed(report: ConflictReport, weights: Mapping[str, float] | None) -> list[Evidence]:
     """The evidence on the claim that most documents take sides on: both sides, else that against it."""
     sides = [report.sides(claim.id) for claim in report.claims if report.sides(claim.id)[1]]
-    plus, minus = max(sides, key=lambda pair: (min(map(len, pair)), len(pair[0]) + len(pair[1])))
+    plus, minus = max(
+        sides, key=lambda pair: (min(weigh(side, weights) for side in pair), weigh([*pair[0], *pair[1]], weights))
+    )
     return [*plus, *minus]
 
 
 def _side(
-    many: str, one: str, evidence: Sequence[Evidence], numbers: Mapping[str, int], by_id: Mapping[str, Document]
+    many: str,
+    one: str,
+    evidence: Sequence[Evidence],
+    numbers: Mapping[str, int],
+    by_id: Mapping[str, Document],
+    weights: Mapping[str, float] | None,
 ) -> list[str]:
     verb = one if len(evidence) == 1 else many
     noun = "document" if len(evidence) == 1 else "documents"
     count = "No" if not evidence else str(len(evidence))
-    lines = [f"- {count} {noun if evidence else 'document'} {verb if evidence else one}" + (":" if evidence else ".")]
+    # What one document weighs stands in its own line.
+    total = (
+        f", with a weight of {float(weigh(evidence, weights)):.2g}" if weights is not None and len(evidence) > 1 else ""
+    )
+    end = f"{total}:" if evidence else "."
+    lines = [f"- {count} {noun if evidence else 'document'} {verb if evidence else one}{end}"]
     for item in evidence[:_QUOTES]:
         dated = by_id[item.document_id].dated
-        date = f" ({dated.isoformat()})" if dated else ""
+        known = [dated.isoformat()] if dated else []
+        known += [f"weight {weights.get(item.document_id, 1.0):.2g}"] if weights is not None else []
+        about = f" ({', '.join(known)})" if known else ""
         said = one_line(item.quote, _QUOTE_LENGTH).replace('"', "'")
         quote = f': "{said}"' if said else ""
-        lines.append(f"  [{numbers[item.document_id]}]{date}{quote}")
+        lines.append(f"  [{numbers[item.document_id]}]{about}{quote}")
     if len(evidence) > _QUOTES:
         lines.append("  and " + " ".join(f"[{numbers[item.document_id]}]" for item in evidence[_QUOTES:]))
     return lines
@@ -139,15 +186,20 @@ def _given(item: DocumentAnswer, numbers: Mapping[str, int]) -> str:
 
 
 def _rule(
-    evidence: Sequence[Evidence], numbers: Mapping[str, int], by_id: Mapping[str, Document], choosing: bool
+    evidence: Sequence[Evidence],
+    numbers: Mapping[str, int],
+    by_id: Mapping[str, Document],
+    choosing: bool,
+    weights: Mapping[str, float] | None,
 ) -> list[str]:
     if choosing:
+        likely = "that more documents support" if weights is None else "whose documents weigh more"
         return [
-            "The option that more documents support is more likely right. Keep the first answer unless the evidence "
+            f"The option {likely} is more likely right. Keep the first answer unless the evidence "
             "above speaks against it. Reply with the letter of the right option and nothing else."
         ]
     ask = "Write the answer again, in at most three sentences with citations: first what"
-    newest = _newest(evidence, by_id)
+    newest = _newest(evidence, by_id, weights)
     if newest is not None:
         dated = by_id[newest.document_id].dated
         one = [item for item in evidence if item.stance is newest.stance]
@@ -158,10 +210,10 @@ def _rule(
     else:
         plus = [item for item in evidence if item.stance is Stance.SUPPORTS]
         minus = [item for item in evidence if item.stance is Stance.CONTRADICTS]
-        one = max((plus, minus), key=len)
+        one = max((plus, minus), key=lambda side: weigh(side, weights))
         first = (
-            f"{_cited(one, numbers)} say, the side with more documents"
-            if len(plus) != len(minus)
+            f"{_cited(one, numbers)} say, the side {'with more documents' if weights is None else 'that weighs more'}"
+            if weigh(plus, weights) != weigh(minus, weights)
             else (f"{_cited(one, numbers)} say")
         )
     others = [item for item in evidence if item.stance is not one[0].stance]
@@ -172,8 +224,13 @@ def _cited(evidence: Sequence[Evidence], numbers: Mapping[str, int]) -> str:
     return "".join(f"[{number}]" for number in sorted({numbers[item.document_id] for item in evidence}))
 
 
-def _newest(evidence: Sequence[Evidence], by_id: Mapping[str, Document]) -> Evidence | None:
-    """The evidence that is newer than all on the other side, where every date on that side is known."""
+def _newest(
+    evidence: Sequence[Evidence], by_id: Mapping[str, Document], weights: Mapping[str, float] | None
+) -> Evidence | None:
+    """The evidence that is newer than all on the other side, where every date on that side is known.
+
+    With weights, only where none on that side weighs more: not everyone can correct everyone.
+    """
     dates = {item.document_id: by_id[item.document_id].dated for item in evidence}
     known = [item for item in evidence if dates[item.document_id]]
     if not known:
@@ -181,4 +238,8 @@ def _newest(evidence: Sequence[Evidence], by_id: Mapping[str, Document]) -> Evid
     newest = max(known, key=lambda item: dates[item.document_id] or date.min)
     latest = dates[newest.document_id] or date.min
     others = [dates[item.document_id] for item in evidence if item.stance is not newest.stance]
+    if weights is not None:
+        heaviest = max((weights.get(i.document_id, 1.0) for i in evidence if i.stance is not newest.stance), default=0)
+        if heaviest > weights.get(newest.document_id, 1.0):
+            return None
     return newest if others and all(other is not None and other < latest for other in others) else None

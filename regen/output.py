@@ -10,6 +10,7 @@ from regen.conflictlog import ConflictsOutput
 from regen.errors import RegenError
 from regen.types import (
     ConflictReport,
+    Credibility,
     Decision,
     Document,
     DocumentAnswer,
@@ -58,6 +59,12 @@ class InitialAndFinal(Record):
     final: Scores | None
 
 
+class SourceOutput(Document):
+    """A document that was read, and how far it can be relied on."""
+
+    credibility: Credibility | None = Field(default=None, description="Null where credibility is off.")
+
+
 class AskOutput(Record):
     """What `regen ask --json` prints when all went well."""
 
@@ -74,8 +81,11 @@ class AskOutput(Record):
     initial_claims: list[ClaimOutput] = Field(description="Of the first answer.")
     claims: list[ClaimOutput] = Field(description="Of the answer that was kept.")
     unjudged: list[str] = Field(description="Ids of documents that could not be judged.")
+    discounted: list[str] = Field(
+        description="Ids of documents whose evidence counts for no side, for want of credibility."
+    )
     document_answers: list[DocumentAnswer]
-    documents: list[Document]
+    documents: list[SourceOutput]
     citations: list[str] = Field(description="Ids of the documents that the answer cites.")
     set_aside: list[SetAside] = Field(description="Documents that the second answer was not given, with --resolve.")
     usage: Usage
@@ -103,9 +113,14 @@ class ScoreOutput(Record):
     id: str | None = None
     cs_c: float
     cs_r: float
+    cs_r_weighted: float | None = Field(description="CS-R by the documents' weights; null where credibility is off.")
     claims: list[ClaimOutput]
     unverified: list[str] = Field(description="Claims that no document supports or contradicts.")
     unjudged: list[str] = Field(description="Ids of documents that could not be judged.")
+    discounted: list[str] = Field(
+        description="Ids of documents whose evidence counts for no side, for want of credibility."
+    )
+    credibility: list[Credibility] = Field(description="Of each document; empty where it is off.")
     usage: Usage
     warnings: list[str]
 
@@ -121,6 +136,7 @@ class SearchOutput(Record):
 
 def ask_output(result: Result) -> AskOutput:
     """The JSON of one result."""
+    credibility = {item.document_id: item for item in result.report.credibility}
     return AskOutput(
         question=result.question,
         answer=result.answer.text,
@@ -147,8 +163,11 @@ def ask_output(result: Result) -> AskOutput:
         initial_claims=_claims(result.initial_report),
         claims=_claims(result.report),
         unjudged=[item.document_id for item in result.report.unjudged],
+        discounted=result.report.discounted,
         document_answers=result.document_answers,
-        documents=result.documents,
+        documents=[
+            SourceOutput(**dict(document), credibility=credibility.get(document.id)) for document in result.documents
+        ],
         citations=result.answer.citations,
         set_aside=result.set_aside,
         usage=result.usage,
@@ -163,9 +182,12 @@ def score_output(report: ConflictReport, usage: Usage, id: str | None = None) ->
         id=id,
         cs_c=report.cs_c,
         cs_r=report.cs_r,
+        cs_r_weighted=report.cs_r_weighted,
         claims=_claims(report),
         unverified=[text[claim_id] for claim_id in report.unverified],
         unjudged=[item.document_id for item in report.unjudged],
+        discounted=report.discounted,
+        credibility=report.credibility,
         usage=usage,
         warnings=report.warnings,
     )
@@ -196,7 +218,9 @@ def schema_of(kind: Any) -> dict[str, Any]:
 
 
 def _scores(report: ConflictReport) -> Scores | None:
-    return Scores(cs_c=report.cs_c, cs_r=report.cs_r) if report.judged else None
+    if not report.judged:
+        return None
+    return Scores(cs_c=report.cs_c, cs_r=report.cs_r, cs_r_weighted=report.cs_r_weighted)
 
 
 def _claims(report: ConflictReport) -> list[ClaimOutput]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import exp
+from pathlib import Path
 from typing import Any, Literal
 
 import dspy
@@ -14,13 +15,15 @@ from regen.adapter import PlainAdapter
 from regen.choosing import choose, joined
 from regen.citations import check_citations, without_citations
 from regen.claims import ClaimKind, claim_predictor, find_claims
-from regen.conflict import Support, aggregate, among
+from regen.conflict import Support, aggregate, among, weigh
+from regen.credibility import THRESHOLD, Mode, SourceList, make_assessor
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.fence import fence_all, one_line
 from regen.judges import Judge, default_judge, make_judge
 from regen.kinds import gold_kind
 from regen.models import gives_logprobs
 from regen.models.failures import expected, translate
+from regen.parallel import in_turn
 from regen.resolution import (
     Edge,
     Resolution,
@@ -36,6 +39,7 @@ from regen.types import (
     Answer,
     Claim,
     ConflictReport,
+    Credibility,
     Decision,
     Document,
     DocumentAnswer,
@@ -53,7 +57,14 @@ from search.base import Search
 from signatures import AnswerQuestion, ChooseAnswer
 
 Step = Literal[
-    "searching", "answering", "finding claims", "checking", "finding the kind", "answering again", "checking again"
+    "searching",
+    "answering",
+    "assessing sources",
+    "finding claims",
+    "checking",
+    "finding the kind",
+    "answering again",
+    "checking again",
 ]
 OnStep = Callable[[Step, int, int], None]
 
@@ -81,6 +92,10 @@ class Regen(dspy.Module):
         kinds: Whether the kind of conflict is found, so that the feedback asks for what that kind needs: "off", by
             "rules" (no call) or by the "model" (one call, or two where it chooses by log-probabilities). For
             `pipeline`, which always needs it, "off" is "model"; the other strategies make no use of it.
+        credibility: Whether documents are assessed as sources (`regen.credibility`): "weight" has their evidence count
+            by what they weigh, "filter" discounts the evidence of those that weigh less than `credibility_threshold`.
+        credibility_list: What documents weigh, or the file that says so; what it does not name the model assesses.
+        credibility_threshold: From 0 to 1.
         on_step: Called with the step, and what is done and in all of it, as the program goes along.
     """
 
@@ -101,6 +116,9 @@ class Regen(dspy.Module):
         resolve: Resolving = "none",
         strategy: Strategy = "conflict-score",
         kinds: strategies.Kinds = "off",
+        credibility: Mode = "off",
+        credibility_list: SourceList | Path | str | None = None,
+        credibility_threshold: float = THRESHOLD,
         on_step: OnStep | None = None,
     ) -> None:
         super().__init__()
@@ -119,13 +137,16 @@ class Regen(dspy.Module):
         self.choose = dspy.Predict(ChooseAnswer)
         self.claim_kind: ClaimKind = claim_kind
         self.claims = claim_predictor(claim_kind)
+        self.credibility: Mode = credibility
+        self.threshold = credibility_threshold if credibility == "filter" else 0.0
+        self.assessor = make_assessor(credibility, credibility_list)
         self.judge_name = type(judge).__name__
         if isinstance(judge, str):
             with self.judging():
                 self.judge_name = default_judge(dspy.settings.lm) if judge == "auto" else judge
                 judge = make_judge(self.judge_name, samples=judge_samples, seed=seed)
         self.judge = judge
-        strategies.check(strategy, kinds, resolve)
+        strategies.check(strategy, kinds, resolve=resolve, credibility=credibility)
         self.strategy: Strategy = strategy
         self.kinds = strategies.finder(strategy, kinds, seed)
         self.by_kind = strategies.predictor(strategy)
@@ -174,7 +195,10 @@ class Regen(dspy.Module):
             if self.by_kind is not None and isinstance(task, Writing):
                 first, found_kind = strategies.answer_by_kind(self, task, gold, warnings)
             else:
-                first = task.answer(None)
+                # Neither waits for the other's reply where calls go in batches.
+                works: list[Callable[[], Any]] = [lambda: task.answer(None), lambda: self._assess(found, task.warnings)]
+                first, task.credibility = in_turn(lambda work: work(), works)
+            weights = self.weights(task.credibility)
             first_report = task.score(first, "checking") if checked else ConflictReport()
             if checked and self.kinds is not None:
                 found_kind = self.find_kind(question, found, first_report, warnings)
@@ -183,7 +207,7 @@ class Regen(dspy.Module):
             if resolution.set_aside:
                 task.set_aside(resolution)
                 # Both answers are compared on the same documents.
-                report = among(report, resolution.kept)
+                report = among(report, resolution.kept, threshold=self.threshold)
             rounds: list[Round] = []
             asked_for = found_kind.kind if found_kind else None
             for number in range(self.max_rounds if checked else 0):
@@ -191,12 +215,14 @@ class Regen(dspy.Module):
                 if number == 0 and resolution.set_aside:
                     text = resolved_feedback(kept, report, found, resolution, answers, choices)
                 else:
-                    text = feedback_text.feedback(kept, report, found, answers, choices, asked_for)
+                    text = feedback_text.feedback(kept, report, found, answers, choices, asked_for, weights)
                 if not text:
                     break
                 again = task.answer(text)
                 again_report = task.score(again, "checking again")
-                decision = keep_better(report, again_report, same=_same(kept, again), choosing=bool(choices))
+                decision = keep_better(
+                    report, again_report, same=_same(kept, again), choosing=bool(choices), weights=weights
+                )
                 rounds.append(Round(feedback=text, answer=again, report=again_report, decision=decision))
                 if decision.kept == "first":
                     break
@@ -260,6 +286,22 @@ class Regen(dspy.Module):
         with self.judging():
             return self.kinds.find(question, documents, report, warnings)
 
+    def _assess(self, documents: Sequence[Document], warnings: list[str]) -> list[Credibility]:
+        """The credibility of each document; of none where it is off."""
+        if self.assessor is None:
+            return []
+        self.step("assessing sources")
+        with self.judging():
+            found, told = self.assessor.weights(
+                documents, lambda done, total: self.step("assessing sources", done, total)
+            )
+        warnings += told
+        return found
+
+    def weights(self, credibility: Sequence[Credibility]) -> dict[str, float] | None:
+        """What sides are weighed by, by document id; None where documents are counted."""
+        return {item.document_id: item.weight for item in credibility} if self.credibility == "weight" else None
+
     def step(self, name: Step, done: int = 0, total: int = 0) -> None:
         """Tells `on_step`, where there is one."""
         if self.on_step:
@@ -303,34 +345,57 @@ def result_of(prediction: Any) -> Result:
     return Result(**{name: prediction[name] for name in Result.model_fields})
 
 
+# How the reason of a decision tells of the sides: more against it, less, no more, and as much against another choice.
+_COUNTED = (
+    "more documents contradict",
+    "fewer documents contradict",
+    "no more documents contradict it, and it knows of them",
+    "the documents speak no less against the other choice",
+)
+_WEIGHED = (
+    "documents of more weight contradict",
+    "documents of less weight contradict",
+    "documents of no more weight contradict it, and it knows of them",
+    "the documents weigh no less against the other choice",
+)
+
+
 def keep_better(
-    before: ConflictReport, after: ConflictReport, *, same: bool = False, choosing: bool = False
+    before: ConflictReport,
+    after: ConflictReport,
+    *,
+    same: bool = False,
+    choosing: bool = False,
+    weights: Mapping[str, float] | None = None,
 ) -> Decision:
     """Whether a regenerated answer takes the place of the one before it.
 
     It does when its CS-R is lower, or equal with no more claims contradicted; never when it says the same. Of two
-    choices with an equal CS-R the second is a claim newly contradicted, so the first stays.
+    choices with an equal CS-R the second is a claim newly contradicted, so the first stays. With `weights` it goes by
+    the weighted CS-R.
     """
+    was, now = (report.cs_r if weights is None else report.cs_r_weighted or 0.0 for report in (before, after))
     contradicted = [sum(bool(report.sides(claim.id)[1]) for claim in report.claims) for report in (before, after)]
-    scores = f"CS-R {before.cs_r:.2f} before, {after.cs_r:.2f} after"
+    scores = f"{'' if weights is None else 'weighted '}CS-R {was:.2f} before, {now:.2f} after"
+    more, fewer, no_more, no_less = _COUNTED if weights is None else _WEIGHED
     if same:
         return Decision(kept="first", reason=f"the regenerated answer says the same ({scores})")
     if {item.document_id for item in after.unjudged} - {item.document_id for item in before.unjudged}:
         return Decision(kept="first", reason="not every document could be judged for the regenerated answer")
     if after.claims == [] and before.claims:
         return Decision(kept="first", reason="the regenerated answer makes no claim that can be checked")
-    if after.cs_r > before.cs_r:
-        return Decision(kept="first", reason=f"more documents contradict the regenerated answer ({scores})")
-    if after.cs_r == before.cs_r and contradicted[1] > contradicted[0]:
+    if now > was:
+        return Decision(kept="first", reason=f"{more} the regenerated answer ({scores})")
+    if now == was and contradicted[1] > contradicted[0]:
         return Decision(kept="first", reason=f"more of the regenerated answer's claims are contradicted ({scores})")
     supported = [any(report.sides(claim.id)[0] for claim in report.claims) for report in (before, after)]
     if supported[0] and not supported[1]:
         return Decision(kept="first", reason=f"no document supports the regenerated answer ({scores})")
-    if after.cs_r < before.cs_r:
-        return Decision(kept="regenerated", reason=f"fewer documents contradict it ({scores})")
+    if now < was:
+        return Decision(kept="regenerated", reason=f"{fewer} it ({scores})")
     if choosing:
-        return Decision(kept="first", reason=f"the documents speak no less against the other choice ({scores})")
-    return Decision(kept="regenerated", reason=f"no more documents contradict it, and it knows of them ({scores})")
+        return Decision(kept="first", reason=f"{no_less} ({scores})")
+    return Decision(kept="regenerated", reason=f"{no_more} ({scores})")
 
 
 class Writing:
@@ -342,6 +407,7 @@ class Writing:
         self.resolution: Resolution | None = None
         self.warnings: list[str] = []
         self.document_answers: list[DocumentAnswer] = []
+        self.credibility: list[Credibility] = []
 
     def set_aside(self, resolution: Resolution) -> None:
         """From now on answers are given from what is kept, and scored by it; documents keep their numbers."""
@@ -392,12 +458,18 @@ class Writing:
 
         judgement = program.judged(judge, self.documents)
         report = aggregate(
-            claims, self.documents, judgement, support=program.support, check_quotes=program.check_quotes
+            claims,
+            self.documents,
+            judgement,
+            support=program.support,
+            check_quotes=program.check_quotes,
+            credibility=self.credibility,
+            threshold=program.threshold,
         )
         self.document_answers = self.document_answers or answers_of(judgement, self.documents)
         self.warnings += report.warnings
         # All were judged all the same: what an answer says of document [3] is checked by the numbers of all.
-        return among(report, self.resolution.kept) if self.resolution else report
+        return among(report, self.resolution.kept, threshold=program.threshold) if self.resolution else report
 
 
 class _Choosing:
@@ -409,6 +481,7 @@ class _Choosing:
         self.resolution: Resolution | None = None
         self.warnings: list[str] = []
         self.document_answers: list[DocumentAnswer] = []
+        self.credibility: list[Credibility] = []
         self.claims = [Claim(id=f"c{number}", text=choice) for number, choice in enumerate(choices, 1)]
         self.judgement: Judgement | None = None
 
@@ -434,8 +507,9 @@ class _Choosing:
         if feedback and known and self.judgement is not None:
             # Words alone hardly move a weak model.
             report = self._report(self.claims, self.judgement)
-            sides = [report.sides(claim.id) for claim in self.claims]
-            scores = joined(scores, [(len(plus), len(minus)) for plus, minus in sides])
+            weights = program.weights(self.credibility)
+            sides = [[float(weigh(side, weights)) for side in report.sides(claim.id)] for claim in self.claims]
+            scores = joined(scores, [(plus, minus) for plus, minus in sides])
         chosen = max(range(len(scores)), key=scores.__getitem__)
         shares = [exp(score) for score in scores] if known else None
         return Answer(text=self.choices[chosen], choice=chosen, probabilities=shares)
@@ -466,9 +540,15 @@ class _Choosing:
     def _report(self, claims: list[Claim], judgement: Judgement) -> ConflictReport:
         program = self.program
         report = aggregate(
-            claims, self.documents, judgement, support=program.support, check_quotes=program.check_quotes
+            claims,
+            self.documents,
+            judgement,
+            support=program.support,
+            check_quotes=program.check_quotes,
+            credibility=self.credibility,
+            threshold=program.threshold,
         )
-        return among(report, self.resolution.kept) if self.resolution else report
+        return among(report, self.resolution.kept, threshold=program.threshold) if self.resolution else report
 
 
 def answers_of(judgement: Judgement, documents: Sequence[Document]) -> list[DocumentAnswer]:

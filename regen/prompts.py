@@ -9,11 +9,25 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from regen import adapter, choosing, citations, claims, feedback, fence, kinds, readings, strategies
+from regen import adapter, choosing, citations, claims, credibility, feedback, fence, kinds, readings, strategies
 from regen.judges import contrast, lm, vote
 
 # Where text that a model reads is put together, and its replies are read: what is around the signatures' own words.
-_WORDING = (adapter, choosing, citations, claims, contrast, feedback, fence, kinds, lm, readings, strategies, vote)
+_WORDING = (
+    adapter,
+    choosing,
+    citations,
+    claims,
+    contrast,
+    credibility,
+    feedback,
+    fence,
+    kinds,
+    lm,
+    readings,
+    strategies,
+    vote,
+)
 
 
 def prompts_hash(*modules: Any) -> str:

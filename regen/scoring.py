@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -10,6 +11,7 @@ import dspy
 from regen.adapter import PlainAdapter
 from regen.claims import ClaimKind, claim_predictor, find_claims
 from regen.conflict import Support, aggregate
+from regen.credibility import THRESHOLD, Mode, SourceList, make_assessor
 from regen.errors import InputError
 from regen.judges import Judge, default_judge, make_judge
 from regen.program import check_ids
@@ -27,6 +29,9 @@ class Scorer(dspy.Module):
         claim_kind: ClaimKind = "atomic",
         support: Support = "partial",
         check_quotes: bool = True,
+        credibility: Mode = "off",
+        credibility_list: SourceList | Path | str | None = None,
+        credibility_threshold: float = THRESHOLD,
     ) -> None:
         super().__init__()
         self.claim_kind: ClaimKind = claim_kind
@@ -36,6 +41,8 @@ class Scorer(dspy.Module):
         self.judge = judge
         self.support: Support = support
         self.check_quotes = check_quotes
+        self.assessor = make_assessor(credibility, credibility_list)
+        self.threshold = credibility_threshold if credibility == "filter" else 0.0
 
     def forward(
         self,
@@ -55,7 +62,17 @@ class Scorer(dspy.Module):
         with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
             claims = find_claims(self.claims, response, question, warnings, kind=self.claim_kind, documents=found)
             judgement = self.judge.judge(claims, found, question=question, progress=progress)
-        report = aggregate(claims, found, judgement, support=self.support, check_quotes=self.check_quotes)
+            credibility, told = self.assessor.weights(found) if self.assessor else ([], [])
+        warnings += told
+        report = aggregate(
+            claims,
+            found,
+            judgement,
+            support=self.support,
+            check_quotes=self.check_quotes,
+            credibility=credibility,
+            threshold=self.threshold,
+        )
         return dspy.Prediction(report=report.model_copy(update={"warnings": [*warnings, *report.warnings]}))
 
 
@@ -69,6 +86,9 @@ def score(
     claim_kind: ClaimKind = "atomic",
     support: Support = "partial",
     check_quotes: bool = True,
+    credibility: Mode = "off",
+    credibility_list: SourceList | Path | str | None = None,
+    credibility_threshold: float = THRESHOLD,
 ) -> ConflictReport:
     """ConflictScore of a response against documents (Liu et al. 2026), with the model DSPy is configured for.
 
@@ -81,16 +101,24 @@ def score(
         claim_kind: As in `regen.Regen`.
         support: "partial" or "strict".
         check_quotes: As in `regen.Regen`.
+        credibility: As in `regen.Regen`; so are `credibility_list` and `credibility_threshold`.
 
     Returns:
-        The report, with CS-C and CS-R in [0, 1], lower is better.
+        The report, with CS-C and CS-R in [0, 1], lower is better, and weighted CS-R unless `credibility` is "off".
 
     Raises:
         InputError: an empty response, no documents, or two of one id.
         ConfigurationError: no such judge.
     """
     scorer = Scorer(
-        judge, judge_samples=judge_samples, claim_kind=claim_kind, support=support, check_quotes=check_quotes
+        judge,
+        judge_samples=judge_samples,
+        claim_kind=claim_kind,
+        support=support,
+        check_quotes=check_quotes,
+        credibility=credibility,
+        credibility_list=credibility_list,
+        credibility_threshold=credibility_threshold,
     )
     report: ConflictReport = scorer(response=response, documents=documents, question=question).report
     return report

@@ -75,6 +75,15 @@ class Settings(LayeredSettings):
         default="off", description="What tells the kind of conflict, for regen ask's feedback: rules, or the model."
     )
     judge_samples: int = Field(default=1, ge=1, le=20, description="How often the judge is asked; the majority counts.")
+    credibility: Literal["off", "weight", "filter"] = Field(
+        default="off", description="Whether what documents say counts by how far they can be relied on as sources."
+    )
+    credibility_list: Path | None = Field(
+        default=None, description="File of sources and their weights; the model assesses the others."
+    )
+    credibility_threshold: float = Field(
+        default=0.3, ge=0, le=1, description="With the filter: what weighs less counts for no side."
+    )
     docs: Path | None = Field(default=None, description="Folder of documents to search.")
     search: str | None = Field(
         default=None, description="Where documents come from: a provider's name, or several with commas."

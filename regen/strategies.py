@@ -121,7 +121,7 @@ class KindFinder(dspy.Module):
         return said
 
 
-def check(strategy: str, kinds: str, resolve: str) -> None:
+def check(strategy: str, kinds: str, *, resolve: str = "none", credibility: str = "off") -> None:
     """Raises ConfigurationError where there is no such strategy or way to find the kind, or they do not go together."""
     for what, given, known in (
         ("strategy", strategy, get_args(Strategy)),
@@ -129,10 +129,11 @@ def check(strategy: str, kinds: str, resolve: str) -> None:
     ):
         if given not in known:
             raise ConfigurationError(f"There is no {what} {one_line(given, 40)!r}; there are: {', '.join(known)}.")
-    if resolve != "none" and strategy != "conflict-score":
+    asked = [name for name, is_on in (("resolve", resolve != "none"), ("credibility", credibility != "off")) if is_on]
+    if asked and strategy != "conflict-score":
         raise ConfigurationError(
-            f"The strategy {strategy} does not check its answer, so no conflict can be resolved: leave out resolve, "
-            "or take the strategy conflict-score."
+            f"The strategy {strategy} does not check its answer, so it has no use for {' or '.join(asked)}: leave that "
+            "out, or take the strategy conflict-score."
         )
 
 

@@ -109,6 +109,20 @@ class Judgement(Record):
     warnings: list[str] = []
 
 
+class Credibility(Record):
+    """How far one document can be relied on as a source. Says nothing about whether its claims are true."""
+
+    document_id: str
+    weight: float = Field(ge=0, le=1, description="What its evidence weighs.")
+    level: Literal["high", "medium", "low", "unknown"] | None = Field(
+        default=None, description="The model's assessment; null where it was not asked, or gave none."
+    )
+    reason: str
+    source: Literal["list", "model", "default"] = Field(
+        description="What the weight comes from: the user's list, the model, or neither of them, which is weight 1."
+    )
+
+
 class ConflictReport(Record):
     """ConflictScore of one response (Liu et al. 2026): its claims, the evidence, and two scores in [0, 1]."""
 
@@ -118,9 +132,19 @@ class ConflictReport(Record):
     cs_r: float = Field(
         default=0.0, ge=0, le=1, description="Mean over claims of |D-| / (|D+| + |D-|). 0 without claims."
     )
+    cs_r_weighted: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Mean over claims of W(D-) / (W(D+) + W(D-)), W the sum of the documents' weights; null without.",
+    )
     in_conflict: list[str] = Field(default=[], description="Ids of the claims with D+ and D- both non-empty.")
     unverified: list[str] = Field(default=[], description="Ids of the claims with D+ and D- both empty.")
     unjudged: list[Unjudged] = []
+    credibility: list[Credibility] = Field(default=[], description="Of each document; empty where it is off.")
+    discounted: list[str] = Field(
+        default=[], description="Ids of the documents whose evidence counts for no side, for want of credibility."
+    )
     warnings: list[str] = []
 
     @property
@@ -130,11 +154,19 @@ class ConflictReport(Record):
 
     def sides(self, claim_id: str) -> tuple[list[Evidence], list[Evidence]]:
         """The evidence of D+ and of D- for one claim, in the order of the report."""
-        of_claim = [e for e in self.evidence if e.claim_id == claim_id]
+        of_claim = [e for e in self.evidence if e.claim_id == claim_id and e.document_id not in self.discounted]
         return (
             [e for e in of_claim if e.stance is Stance.SUPPORTS],
             [e for e in of_claim if e.stance is Stance.CONTRADICTS],
         )
+
+    def aside(self, claim_id: str) -> list[Evidence]:
+        """The evidence for or against one claim that counts for no side, since its document was discounted."""
+        return [
+            e
+            for e in self.evidence
+            if e.claim_id == claim_id and e.document_id in self.discounted and e.stance is not Stance.IRRELEVANT
+        ]
 
 
 class Kind(StrEnum):
@@ -180,10 +212,13 @@ class DocumentAnswer(Record):
 
 
 class Scores(Record):
-    """The two scores of one answer."""
+    """The scores of one answer."""
 
     cs_c: float
     cs_r: float
+    cs_r_weighted: float | None = Field(
+        default=None, description="CS-R by the documents' weights; null where credibility is off."
+    )
 
 
 class Decision(Record):

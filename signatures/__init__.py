@@ -3,6 +3,7 @@
 from signatures.answer import AnswerQuestion, ChooseAnswer, ChooseCarefully, ChooseUnaided
 from signatures.answer_by_kind import AnswerByKind, AnswerWithKind
 from signatures.asking import AskAbout
+from signatures.assess_credibility import AssessCredibility, Assessment
 from signatures.claims import ExtractClaims, ExtractMergedClaims, ExtractSalientClaims
 from signatures.conflict_kind import ChooseKind, NameKind
 from signatures.reading import ReadDocument
@@ -13,6 +14,8 @@ __all__ = [
     "AnswerQuestion",
     "AnswerWithKind",
     "AskAbout",
+    "AssessCredibility",
+    "Assessment",
     "ChooseAnswer",
     "ChooseCarefully",
     "ChooseKind",

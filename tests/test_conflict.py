@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regen.conflict import aggregate
-from regen.types import Claim, ConflictReport, Document, Evidence, Judgement, Stance, Unjudged
+from regen.types import Claim, ConflictReport, Credibility, Document, Evidence, Judgement, Stance, Unjudged
 
 QUOTE = "quoted words"
 STANCE = {"+": "supports", "~": "supports", "-": "contradicts", "0": "irrelevant"}
@@ -301,3 +301,108 @@ def test_a_document_that_failed_leaves_the_scores_of_the_others(table: list[str]
     found = aggregate(claims(len(table)), documents(len(table[0])), Judgement(evidence=evidence, unjudged=failed))
     expected = report([row[:gone] + row[gone + 1 :] for row in table])
     assert (found.cs_c, found.cs_r, found.unjudged) == (expected.cs_c, expected.cs_r, failed)
+
+
+# Weights.
+
+
+def weighed(weights: list[float]) -> list[Credibility]:
+    return [
+        Credibility(document_id=f"d{place}", weight=weight, reason="a reason", source="list")
+        for place, weight in enumerate(weights)
+    ]
+
+
+some_weights = st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0]), min_size=5, max_size=5)
+
+
+def test_weighted_cs_r_is_that_worked_out_by_hand() -> None:
+    # 0.5 / (1 + 0.7 + 0.5) and 0.7 / (0.5 + 0.7), then one claim that nobody speaks of.
+    found = report(["++-", "0-+", "000"], credibility=weighed([1.0, 0.7, 0.5]))
+    assert found.cs_r_weighted == pytest.approx((0.5 / 2.2 + 0.7 / 1.2 + 0) / 3)
+    assert found.cs_r == pytest.approx((1 / 3 + 1 / 2) / 3)
+
+
+def test_without_credibility_there_is_no_weighted_cs_r() -> None:
+    found = report(["+-"])
+    assert (found.cs_r_weighted, found.credibility, found.discounted) == (None, [], [])
+
+
+def test_a_document_without_a_weight_weighs_1() -> None:
+    found = report(["+-"], credibility=weighed([0.5]))
+    assert found.cs_r_weighted == pytest.approx(1 / 1.5)
+
+
+def test_evidence_below_the_threshold_stays_and_counts_for_no_side() -> None:
+    found = report(["+--", "0-0"], credibility=weighed([1.0, 0.2, 0.3]), threshold=0.3)
+    assert (found.discounted, found.in_conflict, found.unverified) == (["d1"], ["c0"], ["c1"])
+    assert (found.cs_c, found.cs_r) == (0.5, 0.25)
+    assert len(found.evidence) == 6
+    assert [item.document_id for item in found.aside("c0")] == ["d1"]
+    assert [item.document_id for item in found.sides("c0")[1]] == ["d2"]
+    assert found.warnings == [
+        "Document d1 was discounted: its weight is below 0.3, so what it says counts for no side."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("credibility", "words"),
+    [(weighed([1.0, 1.0, 1.0]), "unknown document"), ([*weighed([1.0]), *weighed([0.5])], "not unique")],
+)
+def test_credibility_of_an_unknown_document_or_twice_of_one_is_an_error(
+    credibility: list[Credibility], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        report(["+-"], credibility=credibility)
+
+
+@settings(max_examples=100, deadline=None)
+@given(table=tables, weight=st.floats(0.001, 1))
+def test_with_all_weights_equal_the_weighted_cs_r_is_the_plain_one(table: list[str], weight: float) -> None:
+    found = report(table, credibility=weighed([weight] * len(table[0])))
+    assert found.cs_r_weighted == found.cs_r == report(table).cs_r  # to the last digit
+
+
+@settings(max_examples=100, deadline=None)
+@given(table=tables, weights=some_weights, threshold=st.sampled_from([0.0, 0.3, 0.6]), seed=st.integers(0, 1000))
+def test_the_order_of_anything_never_matters_to_weighted_scores(
+    table: list[str], weights: list[float], threshold: float, seed: int
+) -> None:
+    shuffle = random.Random(seed).shuffle
+    credibility = weighed(weights[: len(table[0])])
+    expected = report(table, credibility=credibility, threshold=threshold)
+    some_claims, some_documents, evidence = claims(len(table)), documents(len(table[0])), stances(table)
+    for items in (some_claims, some_documents, evidence, credibility):
+        shuffle(items)
+    judgement = Judgement(evidence=evidence)
+    found = aggregate(some_claims, some_documents, judgement, credibility=credibility, threshold=threshold)
+    assert (found.cs_c, found.cs_r, found.cs_r_weighted) == (expected.cs_c, expected.cs_r, expected.cs_r_weighted)
+    assert sorted(found.discounted) == sorted(expected.discounted)
+
+
+@settings(max_examples=100, deadline=None)
+@given(table=tables, weights=some_weights, threshold=st.sampled_from([0.0, 0.3, 0.6]))
+def test_weighted_cs_r_is_the_definition_worked_out_in_fractions(
+    table: list[str], weights: list[float], threshold: float
+) -> None:
+    kept = [Fraction(str(weight)) if weight >= threshold else Fraction(0) for weight in weights]
+    ratios = []
+    for row in table:
+        minus = sum(weight for mark, weight in zip(row, kept, strict=False) if mark == "-")
+        both = minus + sum(weight for mark, weight in zip(row, kept, strict=False) if mark in "+~")
+        ratios.append(Fraction(minus, both) if both else Fraction(0))
+    found = report(table, credibility=weighed(weights[: len(table[0])]), threshold=threshold)
+    assert found.cs_r_weighted == pytest.approx(float(sum(ratios) / len(ratios)), abs=1e-15)
+    assert found.cs_r_weighted is not None and 0 <= found.cs_r_weighted <= 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(table=tables, weights=some_weights, threshold=st.sampled_from([0.3, 0.6]))
+def test_what_is_discounted_scores_as_if_it_had_no_bearing(
+    table: list[str], weights: list[float], threshold: float
+) -> None:
+    aside = [place for place, weight in enumerate(weights) if weight < threshold]
+    without = ["".join("0" if place in aside else mark for place, mark in enumerate(row)) for row in table]
+    found = report(table, credibility=weighed(weights[: len(table[0])]), threshold=threshold)
+    expected = report(without)
+    assert (found.cs_c, found.cs_r, found.unverified) == (expected.cs_c, expected.cs_r, expected.unverified)

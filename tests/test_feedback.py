@@ -15,7 +15,18 @@ from regen.feedback import feedback
 from regen.feedback import sides as both_sides
 from regen.fence import fence_all
 from regen.kinds import EXPECTED, MEANING
-from regen.types import Answer, Claim, ConflictReport, Document, DocumentAnswer, Evidence, Judgement, Kind, Stance
+from regen.types import (
+    Answer,
+    Claim,
+    ConflictReport,
+    Credibility,
+    Document,
+    DocumentAnswer,
+    Evidence,
+    Judgement,
+    Kind,
+    Stance,
+)
 
 DOCUMENTS = [
     Document(id="new.md", text="The fee is 12 euros.", published=date(2024, 5, 1)),
@@ -226,3 +237,54 @@ def test_nothing_in_a_claim_a_quote_or_an_answer_gets_through(text: str) -> None
         [DocumentAnswer(answer="x", document_ids=["d1"]), DocumentAnswer(answer="x", document_ids=["d2"])],
     )
     assert len(found.splitlines()) == len(plain.splitlines())
+
+
+# Weights.
+
+WEIGHTS = {"new.md": 0.9, "other.md": 1.0, "old.md": 0.2, "undated.md": 0.5}
+
+
+def test_weights_stand_beside_the_counts() -> None:
+    text = lines(weights=WEIGHTS)
+    assert side(text, "support")[0] == "- 2 documents support it, with a weight of 0.7:"
+    assert side(text, "contradict") == [
+        "- 1 document contradicts it:",
+        '  [1] (2024-05-01, weight 0.9): "The fee is 12 euros."',
+    ]
+
+
+def test_by_weight_the_heavier_side_comes_first_and_by_number_the_larger_one() -> None:
+    assert "[3][4] say, the side with more documents, then what [1] say" in lines()[-1]
+    assert "[1] say, the side that weighs more, then what [3][4] say" in lines(weights=WEIGHTS)[-1]
+
+
+def test_choices_are_weighed_up_by_weight() -> None:
+    choices = ["The fee is 10 euros.", "The fee is 12 euros."]
+    chosen = Answer(text=choices[0], choice=0)
+    for weights, words in ((None, "that more documents support"), (WEIGHTS, "whose documents weigh more")):
+        told = feedback(chosen, report(DOCUMENTS, SIDES), DOCUMENTS, choices=choices, weights=weights)
+        assert f"The option {words} is more likely right." in told
+
+
+@pytest.mark.parametrize(("newer", "says"), [(0.5, True), (0.9, True), (0.2, False)])
+def test_a_newer_document_corrects_none_that_weighs_more(newer: float, says: bool) -> None:
+    two = [DOCUMENTS[0], DOCUMENTS[2]]
+    text = lines(two, SIDES, weights={"new.md": newer, "old.md": 0.5})
+    assert ("the newest" in text[-1]) is says
+
+
+def test_documents_that_were_discounted_are_named_and_their_own_answers_left_out() -> None:
+    credibility = [
+        Credibility(document_id=name, weight=one, reason="r", source="list") for name, one in WEIGHTS.items()
+    ]
+    evidence = report(DOCUMENTS, SIDES).evidence
+    found = aggregate([CLAIM], DOCUMENTS, Judgement(evidence=evidence), credibility=credibility, threshold=0.3)
+    given = [
+        DocumentAnswer(answer="12 euros", document_ids=["new.md"]),
+        DocumentAnswer(answer="10 euros", document_ids=["old.md", "undated.md"]),
+        DocumentAnswer(answer="ten", document_ids=["old.md"]),
+    ]
+    text = feedback(ANSWER, found, DOCUMENTS, given).splitlines()
+    assert "Not counted, since sources of their kind cannot be relied on: [3]." in text
+    assert "The documents' own answers: [1] 12 euros; [4] 10 euros" in text
+    assert side(text, "support")[:2] == ["- 1 document supports it:", '  [4]: "Ten euros is the fee."']

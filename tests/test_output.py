@@ -16,6 +16,7 @@ from regen.types import (
     Answer,
     Claim,
     ConflictReport,
+    Credibility,
     Decision,
     Document,
     DocumentAnswer,
@@ -145,6 +146,7 @@ def test_the_keys_of_an_answer() -> None:
         "initial_claims",
         "claims",
         "unjudged",
+        "discounted",
         "document_answers",
         "documents",
         "citations",
@@ -158,7 +160,10 @@ def test_both_answers_and_both_scores_are_printed() -> None:
     found = printed(ask_output(RESULT))
     assert (found["initial_answer"], found["answer"]) == ("10 euros [1].", "12 euros [2], and 10 before [1].")
     # Two claims, one of them in conflict: CS-C 1/2, CS-R (1/2 + 0) / 2. The second answer's: none.
-    assert found["scores"] == {"initial": {"cs_c": 0.5, "cs_r": 0.25}, "final": {"cs_c": 0.0, "cs_r": 0.0}}
+    assert found["scores"] == {
+        "initial": {"cs_c": 0.5, "cs_r": 0.25, "cs_r_weighted": None},
+        "final": {"cs_c": 0.0, "cs_r": 0.0, "cs_r_weighted": None},
+    }
 
 
 def test_claims_are_those_of_the_answer_that_was_kept() -> None:
@@ -189,6 +194,43 @@ def test_a_round_shows_its_feedback_answer_scores_and_decision() -> None:
 def test_a_score_names_what_is_unverified_and_what_was_not_judged() -> None:
     found = printed(score_output(FIRST, USAGE))
     assert (found["unverified"], found["unjudged"]) == (["Dogs pay half."], ["lost.md"])
+
+
+def weighed(report: ConflictReport) -> ConflictReport:
+    judged = Judgement(evidence=report.evidence, unjudged=report.unjudged)
+    weights = {"old.md": 1.0, "new.md": 0.5, "lost.md": 0.1}
+    credibility = [
+        Credibility(document_id=name, weight=one, reason="r", source="list") for name, one in weights.items()
+    ]
+    return aggregate(report.claims, DOCUMENTS, judged, credibility=credibility, threshold=0.3)
+
+
+def test_credibility_stands_with_its_document_and_the_weighted_score_beside_the_plain_one() -> None:
+    result = RESULT.model_copy(update={"initial_report": weighed(FIRST), "report": weighed(SECOND)})
+    found = printed(ask_output(result))
+    jsonschema.validate(found, schema("ask"))
+    # By hand, the second claim without evidence: (0.5 / 1.5 + 0) / 2.
+    assert found["scores"]["initial"]["cs_r_weighted"] == pytest.approx(1 / 6)
+    assert [document["credibility"]["weight"] for document in found["documents"]] == [1.0, 0.5, 0.1]
+    assert found["discounted"] == ["lost.md"]
+
+
+def test_a_score_has_the_credibility_of_each_document() -> None:
+    found = printed(score_output(weighed(FIRST), USAGE))
+    jsonschema.validate(found, schema("score"))
+    assert [item["document_id"] for item in found["credibility"]] == ["old.md", "new.md", "lost.md"]
+    assert (found["cs_r_weighted"], found["discounted"]) == (pytest.approx(1 / 6), ["lost.md"])
+
+
+def test_where_credibility_is_off_its_keys_are_null_or_empty() -> None:
+    asked, scored = printed(ask_output(RESULT)), printed(score_output(FIRST, USAGE))
+    assert [document["credibility"] for document in asked["documents"]] == [None] * 3
+    assert (asked["discounted"], scored["discounted"], scored["credibility"], scored["cs_r_weighted"]) == (
+        [],
+        [],
+        [],
+        None,
+    )
 
 
 @pytest.mark.parametrize(

@@ -84,3 +84,16 @@ def test_the_lines_of_data_are_those_that_the_evaluations_read(tmp_path: Path) -
     assert load_choices(choices)[0][0].choices == ["yes", "no"]
     assert load(pair, "plain", PAIRS)[0].stance == "contradicts"
     assert load(item, "plain", ITEMS)[0].conflict
+
+
+def test_the_list_of_sources_is_one_that_is_read(tmp_path: Path) -> None:
+    from regen.credibility import SourceList
+
+    (block,) = re.findall(r"```text\n(example\.org .*?)```", README, re.DOTALL)
+    (tmp_path / "sources.txt").write_text(block)
+    found = SourceList.read(tmp_path / "sources.txt")
+    assert (dict(found.hosts), dict(found.files), found.others) == (
+        {"example.org": 0.9, "gov": 1.0},
+        {"archive/*": 0.4},
+        0.5,
+    )

@@ -212,9 +212,9 @@ def test_a_program_without_rounds_is_refused() -> None:
         Regen(judge="lm", resolve="recency", max_rounds=0)
 
 
-def test_a_strategy_that_checks_nothing_resolves_nothing() -> None:
-    with pytest.raises(ConfigurationError, match="The strategy vanilla does not check its answer"):
-        Regen(resolve="recency", strategy="vanilla")
+def test_a_strategy_that_checks_nothing_resolves_and_weighs_nothing() -> None:
+    with pytest.raises(ConfigurationError, match="no use for resolve or credibility: leave that out"):
+        Regen(resolve="recency", credibility="weight", strategy="vanilla")
 
 
 def test_the_kind_that_was_found_says_whether_it_is_a_matter_of_opinion(

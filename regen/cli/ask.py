@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from regen.cli import options
-from regen.cli.setup import check, make_model, one_sentence, with_program
+from regen.cli.setup import check, make_model, one_sentence, source_list, with_program
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import InputError, RegenError
 
 if TYPE_CHECKING:
     from regen.compiled import Compiled
+    from regen.credibility import SourceList
     from regen.settings import Settings
     from regen.types import Result
 
@@ -41,6 +42,8 @@ def ask(
     strategy: options.Strategy = None,
     kinds: options.Kinds = None,
     gold_kind: options.GoldKind = None,
+    credibility: options.Credibility = None,
+    credibility_list: options.CredibilityList = None,
     program: options.Program = None,
     strict: options.Strict = False,
     resolve: Annotated[
@@ -108,6 +111,8 @@ def ask(
         "claims": claims,
         "strategy": strategy,
         "kinds": kinds,
+        "credibility": credibility,
+        "credibility_list": credibility_list,
     }
     flags |= {"resolve": resolve, "log_conflicts": log_conflicts}
     flags |= {"api_base": api_base, "support": "strict" if strict else None, "seed": seed}
@@ -124,9 +129,10 @@ def ask(
     settings, compiled = with_program(load(flags), program)
     _check_log(settings.log_conflicts, {"--out": out, "--record": record, "--file": file, "--recorded": recorded})
     gold_kind_of(settings.strategy, gold_kind, choosing=choice is not None)
+    sources = source_list(settings, credibility_list)
 
     def agent() -> Agent:
-        return Agent(settings, compiled, gold_kind, quiet=quiet, record=record, refresh=refresh)
+        return Agent(settings, compiled, gold_kind, sources, quiet=quiet, record=record, refresh=refresh)
 
     if file is not None:
         _file(agent, file, out, choice)
@@ -156,6 +162,7 @@ class Agent:
         settings: Settings,
         compiled: Compiled | None,
         gold_kind: str | None,
+        sources: SourceList | None,
         *,
         quiet: bool,
         record: Path | None,
@@ -169,7 +176,8 @@ class Agent:
         self.steps = Steps(quiet=quiet)
         # A folder that can't be searched is told before a model is fetched for it.
         self.search = searching.prepared(settings, self.steps, record=record, refresh=refresh)
-        self._settings, self._compiled, self._gold_kind, self._quiet = settings, compiled, gold_kind, quiet
+        self._settings, self._compiled, self._quiet = settings, compiled, quiet
+        self._gold_kind, self._sources = gold_kind, sources
         self._program: Any = None
 
     def ask(self, question: str, choices: list[str] | None = None) -> Result:
@@ -213,6 +221,9 @@ class Agent:
             resolve=settings.resolve,
             strategy=settings.strategy,
             kinds=settings.kinds,
+            credibility=settings.credibility,
+            credibility_list=self._sources,
+            credibility_threshold=settings.credibility_threshold,
             on_step=steps,
         )
         return self._compiled.apply(program) if self._compiled else program

@@ -82,6 +82,23 @@ GoldKind = Annotated[
     Literal["no-conflict", "complementary", "opinions", "outdated", "misinformation"] | None,
     typer.Option("--gold-kind", help="With --strategy oracle: the kind of conflict that is known to be right."),
 ]
+Credibility = Annotated[
+    Literal["off", "weight", "filter"] | None,
+    typer.Option(
+        "--credibility",
+        help="How far each source can be relied on: have what it says weigh by that (weight), or leave out the sources "
+        "that cannot be (filter). Default: off.",
+    ),
+]
+CredibilityList = Annotated[
+    Path | None,
+    typer.Option(
+        "--credibility-list",
+        metavar="FILE",
+        help="Text file with a source and its weight on each line (example.org 0.9); with --credibility, which has the "
+        "model assess the others.",
+    ),
+]
 Program = Annotated[
     Path | None,
     typer.Option("--program", metavar="DIR", help="Use the prompts that regen optimize wrote into this folder."),

@@ -16,7 +16,7 @@ from regen.fence import one_line, printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from regen.types import Claim, ConflictReport, Document, DocumentAnswer, Evidence, Result, Usage
+    from regen.types import Claim, ConflictReport, Credibility, Document, DocumentAnswer, Evidence, Result, Usage
 
 _QUOTE = 160
 _PASSAGE = 300
@@ -41,26 +41,30 @@ def result(result: Result, out: Console) -> None:
     _set_aside(result, out)
     _kind(result, out)
     _changes(result, out)
-    _sources(result.documents, result.answer.citations, out)
+    _sources(result.documents, result.answer.citations, out, result.report)
     _end(result.warnings, result.usage, out)
 
 
 def report(report: ConflictReport, documents: Sequence[Document], usage: Usage, out: Console) -> None:
     """A scored response."""
     out.print()
-    out.print(Text.assemble(("  CS-C ", "bold"), f"{report.cs_c:.2f}", ("   CS-R ", "bold"), f"{report.cs_r:.2f}"))
+    scores = Text.assemble(("  CS-C ", "bold"), f"{report.cs_c:.2f}", ("   CS-R ", "bold"), f"{report.cs_r:.2f}")
+    if report.cs_r_weighted is not None:
+        scores.append("   weighted CS-R ", style="bold").append(f"{report.cs_r_weighted:.2f}")
+    out.print(scores)
     sides = _Sides(documents, out)
     for claim in report.claims:
         plus, minus = report.sides(claim.id)
+        aside = report.aside(claim.id)
         out.print()
         hang(out, "  ", Text(printable(claim.text)))
-        if plus or minus:
-            sides.show(plus, minus)
+        if plus or minus or aside:
+            sides.show(plus, minus, aside)
         else:
             out.print(Text("    no document supports or contradicts it", style="yellow"))
     if not report.claims:
         out.print(Text("  No claim was found in the response.", style="yellow"))
-    _sources(documents, (), out)
+    _sources(documents, (), out, report)
     _end(report.warnings, usage, out)
 
 
@@ -121,7 +125,7 @@ def _disagreement(result: Result, out: Console) -> None:
         if place:
             out.print()
         hang(out, "  ", Text(printable(claim.text)))
-        sides.show(*report.sides(claim.id))
+        sides.show(*report.sides(claim.id), report.aside(claim.id))
     if len(result.document_answers) > 1:
         _document_answers(result.document_answers, sides, out)
     unverified = [claim for claim in result.report.claims if claim.id in result.report.unverified]
@@ -161,8 +165,8 @@ class _Sides:
         self.numbers = {document.id: number for number, document in enumerate(documents, 1)}
         self._documents, self._out = documents, out
 
-    def show(self, plus: Sequence[Evidence], minus: Sequence[Evidence]) -> None:
-        """Both sides; a side without documents is told, too."""
+    def show(self, plus: Sequence[Evidence], minus: Sequence[Evidence], aside: Sequence[Evidence] = ()) -> None:
+        """Both sides; a side without documents is told, too. What is discounted counts for neither."""
         for label, style, side in (("for", "green", plus), ("against", "red", minus)):
             for item in side[:_SHOWN]:
                 number = self.numbers[item.document_id]
@@ -174,6 +178,10 @@ class _Sides:
                 hang(self._out, f"    {label:9}", Text(f"and {rest}"))
             if not side:
                 self._out.print(Text.assemble("    ", (f"{label:9}", style), ("no document", "dim")))
+        for item in aside:
+            head = Text(f"    {'aside':9}{f'[{self.numbers[item.document_id]}]':5}", style="dim")
+            quote = f': "{one_line(item.quote, _QUOTE)}"' if item.quote else ""
+            hang(self._out, head, Text(f"{item.stance.value} it{quote}", style="dim"))
 
 
 def _set_aside(result: Result, out: Console) -> None:
@@ -218,14 +226,18 @@ def _difference(before: str, after: str) -> tuple[Text, Text]:
     return first, now
 
 
-def _sources(documents: Sequence[Document], cited: Collection[str], out: Console) -> None:
+def _sources(documents: Sequence[Document], cited: Collection[str], out: Console, report: ConflictReport) -> None:
+    credibility = {item.document_id: item for item in report.credibility}
     out.print()
-    out.print(Text("  Sources", style="bold"))
+    out.print(Text("  Sources, and what they weigh" if credibility else "  Sources", style="bold"))
     titles = [one_line(document.title, max(NARROWEST, out.width // 2 - 10)) for document in documents]
     widest = max(map(cell_len, titles), default=0)
     for number, (document, title) in enumerate(zip(documents, titles, strict=True), 1):
         line = Text.assemble(
-            f"  {f'[{number}]':5}", (f"{_date(document.published):12}", "cyan"), set_cell_size(title, widest)
+            f"  {f'[{number}]':5}",
+            _weight(credibility.get(document.id), aside=document.id in report.discounted),
+            (f"{_date(document.published):12}", "cyan"),
+            set_cell_size(title, widest),
         )
         line.append("  " * bool(widest) + one_line(_place(document), 500), style="dim")
         if document.published_from == "mtime":
@@ -233,6 +245,14 @@ def _sources(documents: Sequence[Document], cited: Collection[str], out: Console
         if document.id in cited:
             line.stylize("bold")
         out.print(line, overflow="ellipsis", no_wrap=True)
+
+
+def _weight(credibility: Credibility | None, *, aside: bool) -> Text:
+    """A column with a document's weight, and where the model gave it, its level; empty where credibility is off."""
+    if credibility is None:
+        return Text()
+    level = "aside" if aside else credibility.level or credibility.source
+    return Text(f"{credibility.weight:.2f} {level:9}", style="yellow" if aside else "")
 
 
 def _place(document: Document) -> str:

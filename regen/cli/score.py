@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regen.cli import options
-from regen.cli.setup import check, make_model, one_sentence, with_program
+from regen.cli.setup import check, make_model, one_sentence, source_list, with_program
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import InputError
 
 if TYPE_CHECKING:
     from regen.compiled import Compiled
+    from regen.credibility import SourceList
     from regen.settings import Settings
     from regen.types import ConflictReport, Document, Usage
     from search import SearchResults
@@ -40,6 +41,8 @@ def score(
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
     claims: options.Claims = None,
+    credibility: options.Credibility = None,
+    credibility_list: options.CredibilityList = None,
     program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
@@ -62,12 +65,13 @@ def score(
         raise InputError("Give either a JSONL file or --response.")
     if response is not None and (out is not None or skip_bad_lines):
         raise InputError("--out and --skip-bad-lines go with a JSONL file.")
-    flags = {"k": k, "model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}
+    flags: dict[str, Any] = {"k": k, "model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}
     flags |= {"judge_samples": judge_samples, "claims": claims}
+    flags |= {"credibility": credibility, "credibility_list": credibility_list}
     flags |= options.search_flags(docs, search, recorded=recorded)
     settings, compiled = with_program(load({**flags, "support": "strict" if strict else None, "seed": seed}), program)
     check(settings, "judge")
-    scoring = _Scoring(settings, compiled, quiet=quiet)
+    scoring = _Scoring(settings, compiled, source_list(settings, credibility_list), quiet=quiet)
     if input is not None:
         scoring.file(input, out, skip_bad_lines)
         return
@@ -95,8 +99,10 @@ _Item = tuple[str, str, "list[Document]", str | None]
 class _Scoring:
     """The scorer and its model, set up when the first response is scored."""
 
-    def __init__(self, settings: Settings, compiled: Compiled | None, *, quiet: bool) -> None:
-        self._settings, self._compiled = settings, compiled
+    def __init__(
+        self, settings: Settings, compiled: Compiled | None, sources: SourceList | None, *, quiet: bool
+    ) -> None:
+        self._settings, self._compiled, self._sources = settings, compiled, sources
         self.steps = Steps(quiet=quiet)
         self._scorer: Any = None
 
@@ -131,6 +137,9 @@ class _Scoring:
             claim_kind=settings.claims,
             support=settings.support,
             check_quotes=settings.check_quotes,
+            credibility=settings.credibility,
+            credibility_list=self._sources,
+            credibility_threshold=settings.credibility_threshold,
         )
         return self._compiled.apply(scorer) if self._compiled else scorer
 

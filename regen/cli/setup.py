@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regen.errors import ConfigurationError
+from regen.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from regen.cli.terminal import Steps
     from regen.compiled import Compiled
+    from regen.credibility import SourceList
     from regen.models.choice import Role
     from regen.settings import Settings
 
@@ -47,6 +48,27 @@ def with_program(settings: Settings, folder: Path | None) -> tuple[Settings, Com
     meant = {"judge": compiled.card.judge} if settings.judge == "auto" else {}
     meant |= {"claims": compiled.card.claims} if "claims" not in settings.model_fields_set else {}
     return settings.model_copy(update=meant), compiled
+
+
+def source_list(settings: Settings, given: Path | None) -> SourceList | None:
+    """The list of sources that is named, read before anything costs something; None where credibility is off.
+
+    Args:
+        settings: In force.
+        given: The file that was named on the command line.
+
+    Raises:
+        InputError: the list cannot be read, or is named on the command line where credibility is off.
+    """
+    if settings.credibility == "off":
+        if given is not None:
+            raise InputError("--credibility-list goes with --credibility weight or filter.")
+        return None
+    if settings.credibility_list is None:
+        return None
+    from regen.credibility import SourceList
+
+    return SourceList.read(settings.credibility_list)
 
 
 def make_model(settings: Settings, role: Role, steps: Steps) -> Any:

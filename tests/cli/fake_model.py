@@ -18,13 +18,15 @@ class FakeModel:
     A document is read as giving the first of `answers` that stands in it. `broken`, where it is set, is sent in place
     of every reply: a status and a body; where `breaks` is set, only to prompts with that text in them. `delay` is in
     seconds; `slow` holds up only prompts with that text in them. `keys` are those
-    that it was given. `headers` go with every reply.
+    that it was given. `headers` go with every reply. A document is assessed at the level of the first of `levels` whose
+    key stands in the prompt.
     """
 
     def __init__(self) -> None:
         self.first = "Revenue in 2025 was $4.2M [1]."
         self.second = "Revenue in 2025 was $6.8M [2]; an early estimate said $4.2M [1]."
         self.answers = ["$4.2M", "$6.8M"]
+        self.levels: dict[str, str] = {}
         self.broken: tuple[int, Any] | None = None
         self.breaks = ""
         self.headers: dict[str, str] = {}
@@ -91,6 +93,9 @@ class FakeModel:
 
     def reply(self, prompt: str) -> str:
         """What the model says."""
+        if "relied on as a source" in prompt:
+            level = next((level for part, level in self.levels.items() if part in prompt), "unknown")
+            return json.dumps({"assessment": {"reason": f"it looks {level}", "level": level}})
         if prompt.startswith("List the factual claims"):
             response = prompt.rpartition("Response:")[2].strip()
             return "\n".join(part.strip() for part in re.split(r"(?<=[.;])\s+", response) if part.strip())
