@@ -1,6 +1,6 @@
 """Judges against people, side by side: every judge on every labelled set, as `regen eval` measures it.
 
-    python benchmarks/judges.py held_out --judges builtin heuristic
+    python benchmarks/judges.py held_out --judges builtin
     python benchmarks/judges.py held_out --judges contrast cascade --each 20
 
 `held_out` is the folder of rows that `training/train.py` left out; `debunking.jsonl` beside this file is the fourth

@@ -87,6 +87,7 @@ def evaluate(plan: Plan) -> None:
         from eval_conflictbench.runner import kept, stage
         from regen.journal import Calls, Journal
         from regen.judges import default_judge, make_judge
+        from regen.models.server import cores
         from regen.outbox import Outbox
         from regen.runs import Run
 
@@ -121,8 +122,8 @@ def evaluate(plan: Plan) -> None:
             return written[-1].n
 
         with dspy.context(lm=journal.lm(lm)) if lm else nullcontext():
-            # A judge without a model takes all cores for one item.
-            at_once = items_at_once(settings, "judge") if with_model else 1
+            # A judge without a model takes a core for a pair.
+            at_once = items_at_once(settings, "judge") if with_model else cores()
             go_through(run, journal, stages, at_once=at_once, quiet=plan.quiet, write=write)
     _end(plan, written[-1], folder)
 

@@ -139,7 +139,8 @@ def evaluate(plan: Plan) -> None:
             lm = make_model(settings, "answer", steps)
             judge_lm = make_model(settings, "judge", steps) if settings.judge_model else None
         judge = default_judge(judge_lm or lm) if settings.judge == "auto" else settings.judge
-        config = _config(plan, lm, judge_lm, judge, search)
+        with dspy.context(lm=lm):
+            config = _config(plan, lm, judge_lm, judge, search)
         folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
         run = stack.enter_context(
             Run.begin(folder, plan.name, config, [(item.id, item.model_dump(mode="json")) for item in plan.items])

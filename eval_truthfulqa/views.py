@@ -248,7 +248,7 @@ def _judged(report: ConflictReport, numbers: Mapping[str, int]) -> list[Judged]:
                         quote=one.quote,
                         aside=one.document_id in report.discounted,
                     )
-                    for one in (*plus, *minus, *report.aside(claim.id))
+                    for one in (*plus, *minus, *report.not_counted(claim.id))
                 ],
                 irrelevant=[
                     numbers[one.document_id]

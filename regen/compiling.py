@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import math
 import random
 import re
 import threading
@@ -24,6 +25,7 @@ from regen.conflict import aggregate
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.fence import fence, fence_all, one_line
 from regen.journal import Calls, Journal, Ledger, Stopped
+from regen.judges.cascade import CascadeJudge
 from regen.metrics import Metric
 from regen.models.failures import expected, translate
 from regen.program import Regen
@@ -482,6 +484,9 @@ class _Job:
         probe = Student(self._fresh(self.base), [])
         names = {id(predictor): name for name, predictor in probe.program.named_predictors()}
         used = set()
+        if isinstance(probe.program.judge, CascadeJudge):
+            # Three examples may be such that the first judge is sure of them all.
+            probe.program.judge.sure = dict.fromkeys(Stance, math.inf)
         for example in self.train[:_PROBED]:
             self.tell("compiling: looking which prompts are used")
             with dspy.context(trace=[]):
@@ -620,7 +625,7 @@ def labelled(example: Any, name: str, number: int) -> Any:
             options="\n".join(options),
             answer=LETTERS[place],
         )
-    if name == "judge.verdict" and "claim" in example:
+    if name.startswith("judge.") and name.endswith(".verdict") and "claim" in example:
         question, text = example.get("question") or "", example.document.text
         quote = "" if example.stance == Stance.IRRELEVANT else best_sentence(text, example.claim, question)
         verdict = Verdict.model_validate({"claim": 1, "quote": quote, "stance": example.stance, "confidence": None})

@@ -95,8 +95,8 @@ def aggregate(
         f"Document {name}: {dropped[name]} of its stances came without a quote found in it, and count as irrelevant."
         for name in sorted(dropped, key=lambda name: document_order[name])
     ]
-    aside = sorted(discounted, key=lambda name: document_order[name])
-    warnings += _aside(aside, threshold)
+    not_counted = sorted(discounted, key=lambda name: document_order[name])
+    warnings += _discounted(not_counted, threshold)
     return ConflictReport(
         claims=list(claims),
         evidence=sorted(evidence.values(), key=lambda e: (claim_order[e.claim_id], document_order[e.document_id])),
@@ -107,7 +107,7 @@ def aggregate(
         unverified=unverified,
         unjudged=known,
         credibility=sorted(credibility, key=lambda item: document_order[item.document_id]),
-        discounted=aside,
+        discounted=not_counted,
         warnings=warnings,
     )
 
@@ -137,7 +137,7 @@ def weigh(evidence: Sequence[Evidence], weights: Mapping[str, float] | None) -> 
     return sum((Fraction(str(weights.get(item.document_id, 1.0))) for item in evidence), Fraction(0))
 
 
-def _aside(ids: Sequence[str], threshold: float) -> list[str]:
+def _discounted(ids: Sequence[str], threshold: float) -> list[str]:
     if not ids:
         return []
     how = f"below {threshold:g}" if threshold else "0"

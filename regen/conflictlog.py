@@ -53,7 +53,9 @@ class LogLine(LogRecord):
     """One question. Only where documents conflict does it say which question, and on what."""
 
     time: AwareDatetime
-    conflict: bool | None = Field(description="Null where no document could be judged.")
+    conflict: bool | None = Field(
+        description="Null where nothing was checked: no document could be judged, or the strategy checks nothing."
+    )
     documents: list[str] = Field(description="What was read: addresses, or ids of documents without one.")
     question: str | None = None
     claims: list[LoggedClaim] = []
@@ -116,7 +118,7 @@ class ConflictsOutput(Record):
     last: date | None
     asks: int
     conflicts: int = Field(description="Questions with a claim in conflict.")
-    unchecked: int = Field(description="Questions of which no document could be judged; not among the conflicts.")
+    unchecked: int = Field(description="Questions of which nothing was checked; not among the conflicts.")
     share: float | None = Field(description="conflicts / (asks - unchecked); null where that is 0.")
     documents: list[DocumentConflicts] = Field(description="Those with most conflicts, as many as --top says.")
     documents_in_all: int
@@ -130,7 +132,7 @@ def line_of(result: Result, time: datetime) -> LogLine:
     """What the log says of a result: the claims of the first answer that documents conflict on, before any mending."""
     report = result.initial_report
     documents = list(dict.fromkeys(_place(document) for document in result.documents))
-    if not report.judged:
+    if not (result.checked and report.judged):
         return LogLine(time=time, conflict=None, documents=documents)
     if not report.in_conflict:
         return LogLine(time=time, conflict=False, documents=documents)

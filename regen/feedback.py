@@ -32,6 +32,11 @@ _DECIDES = {
     Kind.MISINFORMATION: " A document that calls a view a myth is right against those that repeat it; otherwise the "
     "side with more documents is more likely right.",
 }
+_DECIDES_BY_WEIGHT = {
+    Kind.NO_CONFLICT: " The side that weighs more is more likely right.",
+    Kind.MISINFORMATION: " A document that calls a view a myth is right against those that repeat it; otherwise the "
+    "side that weighs more is more likely right.",
+}
 _DECIDES_CHOICE = {
     Kind.OUTDATED: "Some documents seem to be overtaken: what the newest say is more likely right.",
     Kind.MISINFORMATION: "Some documents seem to say what is false: what others call a myth is less likely right.",
@@ -85,7 +90,7 @@ def feedback(
     if report.discounted:
         aside = "".join(f"[{numbers[name]}]" for name in report.discounted)
         lines.append(f"Not counted, since sources of their kind cannot be relied on: {aside}.")
-    given = _counted(document_answers, report.discounted)
+    given = counted(document_answers, report.discounted)
     if len(given) > 1:
         lines.append("The documents' own answers: " + "; ".join(_given(item, numbers) for item in given))
     disputed = _most_disputed(report, weights)
@@ -131,11 +136,11 @@ def _expected(
     told = f" The newest is [{numbers[newest.document_id]}] ({dated.isoformat()})." if newest and dated else ""
     return (
         f"Write the answer again, in at most three sentences with citations. {EXPECTED[kind]}"
-        f"{_DECIDES.get(kind, '')}{told}"
+        f"{(_DECIDES if weights is None else _DECIDES_BY_WEIGHT).get(kind, '')}{told}"
     )
 
 
-def _counted(given: Sequence[DocumentAnswer], discounted: Sequence[str]) -> list[DocumentAnswer]:
+def counted(given: Sequence[DocumentAnswer], discounted: Sequence[str]) -> list[DocumentAnswer]:
     """The documents' own answers without the documents that were discounted."""
     left = [(item, [name for name in item.document_ids if name not in discounted]) for item in given]
     return [item.model_copy(update={"document_ids": ids}) for item, ids in left if ids]

@@ -136,7 +136,9 @@ class SearchOutput(Record):
 
 def ask_output(result: Result) -> AskOutput:
     """The JSON of one result."""
-    credibility = {item.document_id: item for item in result.report.credibility}
+    # The last report is over the documents that were kept, where some were set aside.
+    first = result.initial_report
+    credibility = {item.document_id: item for item in first.credibility}
     return AskOutput(
         question=result.question,
         answer=result.answer.text,
@@ -162,8 +164,8 @@ def ask_output(result: Result) -> AskOutput:
         ),
         initial_claims=_claims(result.initial_report),
         claims=_claims(result.report),
-        unjudged=[item.document_id for item in result.report.unjudged],
-        discounted=result.report.discounted,
+        unjudged=list({item.document_id: None for item in (*first.unjudged, *result.report.unjudged)}),
+        discounted=first.discounted,
         document_answers=result.document_answers,
         documents=[
             SourceOutput(**dict(document), credibility=credibility.get(document.id)) for document in result.documents

@@ -87,7 +87,8 @@ class Regen(dspy.Module):
         claim_kind: What an answer is taken apart into (`regen.claims`).
         resolve: With "recency", documents that newer ones contradict are set aside once the first answer is judged, and
             the second is given from the others, whose prompt then cannot begin with that of the first; not where an
-            opinion is asked for (`regen.resolution`). With "none", every answer is given from all documents.
+            opinion is asked for (`regen.resolution`), and whatever they weigh. With "none", every answer is given from
+            all documents.
         strategy: How an answer comes about (`regen.strategies`); only `conflict-score` checks and regenerates it.
         kinds: Whether the kind of conflict is found, so that the feedback asks for what that kind needs: "off", by
             "rules" (no call) or by the "model" (one call, or two where it chooses by log-probabilities). For
@@ -213,7 +214,7 @@ class Regen(dspy.Module):
             for number in range(self.max_rounds if checked else 0):
                 answers = answers_among(task.document_answers, resolution.kept)
                 if number == 0 and resolution.set_aside:
-                    text = resolved_feedback(kept, report, found, resolution, answers, choices)
+                    text = resolved_feedback(kept, report, found, resolution, answers, choices, asked_for, weights)
                 else:
                     text = feedback_text.feedback(kept, report, found, answers, choices, asked_for, weights)
                 if not text:
@@ -268,8 +269,13 @@ class Regen(dspy.Module):
             return Resolution(kept=documents)
         found = task.edges(report)
         resolution = resolve(documents, found)
-        if resolution.set_aside and (kind.kind is Kind.OPINIONS if kind else is_opinion(question)):
-            warnings.append("It is a matter of opinion: no document was set aside for a newer one.")
+        # The rules call whatever they cannot tell an opinion; what a model says it is, it says of this question.
+        is_known = kind is not None and kind.by != "rules"
+        why = _NO_RESOLUTION.get(kind.kind) if kind is not None and is_known else None
+        if not is_known and is_opinion(question):
+            why = _NO_RESOLUTION[Kind.OPINIONS]
+        if resolution.set_aside and why:
+            warnings.append(f"{why}: no document was set aside for a newer one.")
             return resolve(documents, found, allowed=False)
         warnings += [
             f"Document {name} is part of a conflict and has no date of its own: it was kept, and may be out of date."
@@ -345,6 +351,11 @@ def result_of(prediction: Any) -> Result:
     return Result(**{name: prediction[name] for name in Result.model_fields})
 
 
+# Kinds of conflict in which a newer document does not take the place of an older one.
+_NO_RESOLUTION = {
+    Kind.OPINIONS: "It is a matter of opinion",
+    Kind.COMPLEMENTARY: "The documents complement each other",
+}
 # How the reason of a decision tells of the sides: more against it, less, no more, and as much against another choice.
 _COUNTED = (
     "more documents contradict",
@@ -416,7 +427,7 @@ class Writing:
 
     def edges(self, report: ConflictReport) -> frozenset[Edge]:
         """Which documents contradict each other, by what the judge found about the answer that `report` is of."""
-        return edges(report, self.document_answers)
+        return edges(report, feedback_text.counted(self.document_answers, report.discounted))
 
     def answer(self, feedback: str | None) -> Answer:
         self.program.step("answering again" if feedback else "answering")
@@ -486,14 +497,15 @@ class _Choosing:
         self.judgement: Judgement | None = None
 
     def set_aside(self, resolution: Resolution) -> None:
-        """As in `_Writing`."""
+        """As in `Writing`."""
         self.resolution = resolution
         self.fenced = fence_all(self.documents, without=_ids_aside(resolution))
 
     def edges(self, report: ConflictReport) -> frozenset[Edge]:
-        """As in `_Writing`, by all choices and not only by the one that was chosen."""
+        """As in `Writing`, by all choices and not only by the one that was chosen."""
         assert self.judgement is not None
-        return edges(self._report(self.claims, self.judgement), self.document_answers)
+        report = self._report(self.claims, self.judgement)
+        return edges(report, feedback_text.counted(self.document_answers, report.discounted))
 
     def answer(self, feedback: str | None) -> Answer:
         self.program.step("answering again" if feedback else "answering")

@@ -9,7 +9,19 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from regen import adapter, choosing, citations, claims, credibility, feedback, fence, kinds, readings, strategies
+from regen import (
+    adapter,
+    choosing,
+    citations,
+    claims,
+    credibility,
+    feedback,
+    fence,
+    kinds,
+    readings,
+    resolution,
+    strategies,
+)
 from regen.judges import contrast, lm, vote
 
 # Where text that a model reads is put together, and its replies are read: what is around the signatures' own words.
@@ -25,6 +37,7 @@ _WORDING = (
     kinds,
     lm,
     readings,
+    resolution,
     strategies,
     vote,
 )

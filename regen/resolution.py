@@ -8,14 +8,14 @@ called here.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Literal
 
 from regen.errors import InputError
 from regen.feedback import feedback
 from regen.fence import one_line
-from regen.types import Answer, ConflictReport, Document, DocumentAnswer, Record, SetAside
+from regen.types import Answer, ConflictReport, Document, DocumentAnswer, Kind, Record, SetAside
 
 Resolving = Literal["none", "recency"]
 Edge = tuple[str, str]
@@ -110,10 +110,10 @@ def is_opinion(question: str) -> bool:
     return _OPINION.search(question) is not None
 
 
-def check_rounds(strategy: Resolving, max_rounds: int) -> None:
+def check_rounds(resolving: Resolving, max_rounds: int) -> None:
     """Raises `InputError` where documents are to be set aside for a second answer, and none is to be given."""
-    if strategy != "none" and max_rounds == 0:
-        raise InputError(f"--resolve {strategy} is for a second answer: take a --max-rounds of 1 or more.")
+    if resolving != "none" and max_rounds == 0:
+        raise InputError(f"--resolve {resolving} is for a second answer: take a --max-rounds of 1 or more.")
 
 
 def answers_among(document_answers: Sequence[DocumentAnswer], documents: Sequence[Document]) -> list[DocumentAnswer]:
@@ -133,6 +133,8 @@ def resolved_feedback(
     resolution: Resolution,
     document_answers: Sequence[DocumentAnswer] = (),
     choices: Sequence[str] | None = None,
+    kind: Kind | None = None,
+    weights: Mapping[str, float] | None = None,
 ) -> str:
     """The feedback on a first answer after documents were set aside: which, that they are older, and what to do.
 
@@ -143,6 +145,8 @@ def resolved_feedback(
         resolution: What was kept and set aside; something was.
         document_answers: Those of the documents that are kept.
         choices: The choices, where there are any.
+        kind: As in `feedback`.
+        weights: As in `feedback`.
     """
     numbers = {document.id: number for number, document in enumerate(documents, 1)}
     by_id = {document.id: document for document in documents}
@@ -156,7 +160,7 @@ def resolved_feedback(
         lines.append(f'- "{name}" ({older.dated}), older than [{numbers[newer.id]}] ({newer.dated})')
     if len(resolution.set_aside) > _NAMED:
         lines.append(f"- and {len(resolution.set_aside) - _NAMED} more")
-    about_kept = feedback(answer, report, documents, document_answers, choices)
+    about_kept = feedback(answer, report, documents, document_answers, choices, kind, weights)
     if about_kept and (choices or report.in_conflict):
         # What is kept is in conflict itself, or there is a choice to be made.
         return "\n".join([*lines, about_kept])

@@ -129,11 +129,14 @@ def check(strategy: str, kinds: str, *, resolve: str = "none", credibility: str 
     ):
         if given not in known:
             raise ConfigurationError(f"There is no {what} {one_line(given, 40)!r}; there are: {', '.join(known)}.")
-    asked = [name for name, is_on in (("resolve", resolve != "none"), ("credibility", credibility != "off")) if is_on]
+    uses = {"resolve": resolve != "none", "credibility": credibility != "off"}
+    if strategy != "pipeline":
+        uses["kinds"] = kinds != "off"
+    asked = [name for name, is_on in uses.items() if is_on]
     if asked and strategy != "conflict-score":
         raise ConfigurationError(
-            f"The strategy {strategy} does not check its answer, so it has no use for {' or '.join(asked)}: leave that "
-            "out, or take the strategy conflict-score."
+            f"The strategy {strategy} does not check its answer, so it makes no use of {' or '.join(asked)}: leave "
+            "that out, or take the strategy conflict-score."
         )
 
 

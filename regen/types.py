@@ -160,7 +160,7 @@ class ConflictReport(Record):
             [e for e in of_claim if e.stance is Stance.CONTRADICTS],
         )
 
-    def aside(self, claim_id: str) -> list[Evidence]:
+    def not_counted(self, claim_id: str) -> list[Evidence]:
         """The evidence for or against one claim that counts for no side, since its document was discounted."""
         return [
             e

@@ -9,8 +9,10 @@ import dspy
 import pytest
 
 from regen.errors import ConfigurationError, ProviderError
-from regen.judges import make_judge, suited
+from regen.judges import asks_model, make_judge, suited
+from regen.judges.cascade import SURE as SURE_BY_DEFAULT
 from regen.judges.cascade import CascadeJudge
+from regen.judges.vote import vote
 from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
 
 CLAIMS = [Claim(id="c1", text="The fee is 10 euros."), Claim(id="c2", text="It opens on Mondays.")]
@@ -109,7 +111,7 @@ def test_what_the_first_could_not_judge_goes_on_and_what_the_second_could_not_is
 def test_its_parts_can_be_named(given: str, names: list[str], sure: float | None) -> None:
     made = CascadeJudge(given)
     assert made.names == names
-    assert sure is None or set(made.sure.values()) == {sure}
+    assert made.sure == (SURE_BY_DEFAULT if sure is None else dict.fromkeys(Stance, sure))
 
 
 @pytest.mark.parametrize("given", ["a,b,c", "lm,contrast,nli,0.5", "1.5", "lm,contrast,-0.1", "nan"])
@@ -148,3 +150,61 @@ class _Refused(Fake):
 
 def test_every_stance_has_a_bound() -> None:
     assert set(CascadeJudge("contrast,lm").sure) == set(Stance)
+
+
+def test_where_the_first_fails_on_everything_the_second_is_asked_of_everything() -> None:
+    dear = Fake(dict.fromkeys("abc", ("supports", UNSURE)))
+    found = cascade(_Broken({}), dear).judge(CLAIMS, DOCUMENTS)
+    assert dear.asked[0][1] == ["a", "b", "c"]
+    assert len(found.evidence) == 6
+    with pytest.raises(ConfigurationError):
+        cascade(_Refused({}), dear).judge(CLAIMS, DOCUMENTS)
+
+
+class _Broken(Fake):
+    def judge(self, *_: Any, **__: Any) -> Judgement:
+        raise ProviderError("It went away.")
+
+
+def test_own_answers_are_those_of_the_judge_that_decided() -> None:
+    class Reads(Fake):
+        def judge(self, claims: Sequence[Claim], documents: Sequence[Document], **options: Any) -> Judgement:
+            found = super().judge(claims, documents, **options)
+            return found.model_copy(update={"answers": {document.id: "ten" for document in documents}})
+
+    cheap = Reads({"a": ("supports", SURE), "b": ("contradicts", UNSURE), "c": ("irrelevant", SURE)})
+    found = cascade(cheap, Fake({"b": ("irrelevant", UNSURE)})).judge(CLAIMS, DOCUMENTS)
+    assert found.answers == {"a": "ten", "c": "ten"}
+
+
+@pytest.mark.parametrize(
+    ("name", "asks"),
+    [
+        ("cascade", True),
+        ("cascade:0.9", True),
+        ("cascade:builtin,lm", True),
+        ("cascade:builtin,builtin", False),
+        ("ensemble:builtin=2,builtin", False),
+        ("ensemble:builtin,cascade", True),
+    ],
+)
+def test_judges_that_are_made_of_others_ask_a_model_where_one_of_those_does(name: str, asks: bool) -> None:
+    assert asks_model(name) is asks
+
+
+def test_a_seed_reaches_judges_within_judges() -> None:
+    outer = make_judge("ensemble:cascade=2,contrast", seed=7)
+    inner = outer.judges[0].judges[1]  # type: ignore[attr-defined]
+    assert (outer.judges[1].seed, getattr(inner, "seed", 7)) == (7, 7)  # type: ignore[attr-defined]
+    assert make_judge("cascade:builtin,contrast", seed=7).judges[1].seed == 7  # type: ignore[attr-defined]
+
+
+def test_a_vote_keeps_who_decided_where_all_that_agree_name_the_same() -> None:
+    def said(stance: str, by: str) -> Judgement:
+        return Judgement(evidence=[Evidence(claim_id="c1", document_id="a", stance=stance, by=by)])
+
+    def who(*said: Judgement) -> str:
+        return vote(list(said), [1.0] * len(said), CLAIMS[:1], DOCUMENTS[:1]).evidence[0].by
+
+    assert who(said("supports", "lm"), said("supports", "lm"), said("contradicts", "x")) == "lm"
+    assert who(said("supports", "lm"), said("supports", "builtin")) == ""

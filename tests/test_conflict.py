@@ -338,7 +338,7 @@ def test_evidence_below_the_threshold_stays_and_counts_for_no_side() -> None:
     assert (found.discounted, found.in_conflict, found.unverified) == (["d1"], ["c0"], ["c1"])
     assert (found.cs_c, found.cs_r) == (0.5, 0.25)
     assert len(found.evidence) == 6
-    assert [item.document_id for item in found.aside("c0")] == ["d1"]
+    assert [item.document_id for item in found.not_counted("c0")] == ["d1"]
     assert [item.document_id for item in found.sides("c0")[1]] == ["d2"]
     assert found.warnings == [
         "Document d1 was discounted: its weight is below 0.3, so what it says counts for no side."

@@ -326,3 +326,8 @@ def test_passages_of_one_file_are_one_document() -> None:
 def test_an_empty_log_has_no_share() -> None:
     found = summary([])
     assert (found.asks, found.share, found.first, found.documents, found.days) == (0, None, None, [], [])
+
+
+def test_what_no_strategy_checked_is_logged_as_not_checked() -> None:
+    unchecked = result("000").model_copy(update={"strategy": "vanilla", "initial_report": ConflictReport()})
+    assert line_of(unchecked, NOW).conflict is None

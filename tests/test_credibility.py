@@ -444,7 +444,7 @@ def test_the_filter_sets_evidence_aside_and_names_whose(scripted_lm: MakeLM) -> 
         "side."
     ]
     # It is still there, with its stance and its quote.
-    assert [(item.document_id, item.stance.value, item.quote) for item in found.report.aside("c1")] == [
+    assert [(item.document_id, item.stance.value, item.quote) for item in found.report.not_counted("c1")] == [
         (NEW.id, "contradicts", NEW.text),
         (ECHO.id, "contradicts", ECHO.text),
     ]

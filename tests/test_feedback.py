@@ -288,3 +288,11 @@ def test_documents_that_were_discounted_are_named_and_their_own_answers_left_out
     assert "Not counted, since sources of their kind cannot be relied on: [3]." in text
     assert "The documents' own answers: [1] 12 euros; [4] 10 euros" in text
     assert side(text, "support")[:2] == ["- 1 document supports it:", '  [4]: "Ten euros is the fee."']
+
+
+@pytest.mark.parametrize("kind", [Kind.NO_CONFLICT, Kind.MISINFORMATION])
+def test_with_weights_no_kind_of_conflict_goes_by_the_number_of_documents(kind: Kind) -> None:
+    assert "side with more documents" in lines(kind=kind)[-1]
+    weighed = lines(kind=kind, weights=WEIGHTS)[-1]
+    assert "side that weighs more" in weighed
+    assert "side with more documents" not in weighed

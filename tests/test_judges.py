@@ -259,7 +259,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_again(granularity: str, script
         ("ensemble:lm=0,contrast", "The weight '0' of the judge lm is not a number above 0"),
         ("ensemble:lm=nan,contrast", "is not a number above 0"),
         ("ensemble:lm,oracle", "no judge 'oracle'"),
-        ("ensemble:auto,lm", "no judge 'auto'; there are: contrast"),
+        ("ensemble:auto,lm", "no judge 'auto'; there are: builtin"),
     ],
 )
 def test_what_stands_after_a_judges_name_is_checked(name: str, why: str) -> None:

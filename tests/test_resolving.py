@@ -6,14 +6,16 @@ import json
 import re
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
 from scripted import system_text, user_text
 
-from regen import Regen
+from regen import Regen, result_of
 from regen.errors import ConfigurationError, InputError
+from regen.output import ask_output
 from regen.types import Document, FoundKind, Kind
 
 MakeLM = Callable[..., Any]
@@ -213,18 +215,60 @@ def test_a_program_without_rounds_is_refused() -> None:
 
 
 def test_a_strategy_that_checks_nothing_resolves_and_weighs_nothing() -> None:
-    with pytest.raises(ConfigurationError, match="no use for resolve or credibility: leave that out"):
+    with pytest.raises(ConfigurationError, match="makes no use of resolve or credibility: leave that out"):
         Regen(resolve="recency", credibility="weight", strategy="vanilla")
 
 
 def test_the_kind_that_was_found_says_whether_it_is_a_matter_of_opinion(
     scripted_lm: MakeLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for kind, set_aside in ((Kind.OPINIONS, 0), (Kind.OUTDATED, 2)):
+    for kind, set_aside in ((Kind.OPINIONS, 0), (Kind.COMPLEMENTARY, 0), (Kind.OUTDATED, 2)):
         lm = scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros."))
         monkeypatch.setattr(
             "regen.strategies.KindFinder.find",
-            lambda *_, kind=kind, **__: FoundKind(kind=kind, reason="so it is", by="rules"),
+            lambda *_, kind=kind, **__: FoundKind(kind=kind, reason="so it is", by="model"),
         )
-        found = ask(lm, kinds="rules")
+        found = ask(lm, kinds="model")
         assert (len(found.set_aside), found.kind.kind) == (set_aside, kind)
+
+
+def test_the_rules_call_what_they_cannot_tell_an_opinion_which_is_no_reason_to_keep_old_documents(
+    scripted_lm: MakeLM,
+) -> None:
+    later = AGAIN.model_copy(update={"published": date(2018, 5, 1)})
+    lm = scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros."))
+    found = ask(lm, documents=[FIRST, NEW, later, GULLS], kinds="rules")
+    assert [item.document_id for item in found.set_aside] == ["first.md", "again.md"]
+    assert found.warnings == []
+
+
+def test_a_source_that_counts_for_no_side_sets_none_aside(scripted_lm: MakeLM, tmp_path: Path) -> None:
+    known = [item.model_copy(update={"url": f"https://{item.id.partition('.')[0]}.example/"}) for item in DOCUMENTS]
+    weights = tmp_path / "weights.txt"
+    weights.write_text("new.example 0.1\nfirst.example 1\nagain.example 1\ngulls.example 1\n", encoding="utf-8")
+    lm = scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros.", own_answers=True))
+    found = ask(lm, documents=known, credibility="filter", credibility_list=weights)
+    assert found.initial_report.discounted == ["new.md"]
+    assert found.set_aside == []
+    # What is told of sources is told of all of them, also where some were set aside.
+    lm = scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros."))
+    weighed = result_of(ask(lm, documents=known, credibility="weight", credibility_list=weights))
+    assert weighed.set_aside
+    told = ask_output(weighed).documents
+    assert [item.credibility.weight for item in told if item.credibility] == [1, 0.1, 1, 1]
+
+
+def test_what_is_kept_is_weighed_in_the_feedback(scripted_lm: MakeLM, tmp_path: Path) -> None:
+    """Two new pages of a source that can hardly be relied on against one that can, all of one day."""
+    pages = [
+        FIRST,
+        *(NEW.model_copy(update={"id": f"n{n}.md", "url": f"https://poor.example/{n}"}) for n in (1, 2)),
+        AGAIN.model_copy(update={"published": NEW.published, "url": "https://good.example/"}),
+    ]
+    weights = tmp_path / "weights.txt"
+    weights.write_text("poor.example 0.1\ngood.example 1\n", encoding="utf-8")
+    lm = scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros."))
+    found = ask(lm, documents=pages, credibility="weight", credibility_list=weights)
+    assert [item.document_id for item in found.set_aside] == ["first.md"]
+    assert "the side that weighs more" in found.rounds[0].feedback
+    assert "the side with more documents" not in found.rounds[0].feedback

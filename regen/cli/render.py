@@ -55,11 +55,11 @@ def report(report: ConflictReport, documents: Sequence[Document], usage: Usage, 
     sides = _Sides(documents, out)
     for claim in report.claims:
         plus, minus = report.sides(claim.id)
-        aside = report.aside(claim.id)
+        discounted = report.not_counted(claim.id)
         out.print()
         hang(out, "  ", Text(printable(claim.text)))
-        if plus or minus or aside:
-            sides.show(plus, minus, aside)
+        if plus or minus or discounted:
+            sides.show(plus, minus, discounted)
         else:
             out.print(Text("    no document supports or contradicts it", style="yellow"))
     if not report.claims:
@@ -125,7 +125,7 @@ def _disagreement(result: Result, out: Console) -> None:
         if place:
             out.print()
         hang(out, "  ", Text(printable(claim.text)))
-        sides.show(*report.sides(claim.id), report.aside(claim.id))
+        sides.show(*report.sides(claim.id), report.not_counted(claim.id))
     if len(result.document_answers) > 1:
         _document_answers(result.document_answers, sides, out)
     unverified = [claim for claim in result.report.claims if claim.id in result.report.unverified]
@@ -165,7 +165,7 @@ class _Sides:
         self.numbers = {document.id: number for number, document in enumerate(documents, 1)}
         self._documents, self._out = documents, out
 
-    def show(self, plus: Sequence[Evidence], minus: Sequence[Evidence], aside: Sequence[Evidence] = ()) -> None:
+    def show(self, plus: Sequence[Evidence], minus: Sequence[Evidence], discounted: Sequence[Evidence] = ()) -> None:
         """Both sides; a side without documents is told, too. What is discounted counts for neither."""
         for label, style, side in (("for", "green", plus), ("against", "red", minus)):
             for item in side[:_SHOWN]:
@@ -178,8 +178,8 @@ class _Sides:
                 hang(self._out, f"    {label:9}", Text(f"and {rest}"))
             if not side:
                 self._out.print(Text.assemble("    ", (f"{label:9}", style), ("no document", "dim")))
-        for item in aside:
-            head = Text(f"    {'aside':9}{f'[{self.numbers[item.document_id]}]':5}", style="dim")
+        for item in discounted:
+            head = Text(f"    {'discounted ':9}{f'[{self.numbers[item.document_id]}]':5}", style="dim")
             quote = f': "{one_line(item.quote, _QUOTE)}"' if item.quote else ""
             hang(self._out, head, Text(f"{item.stance.value} it{quote}", style="dim"))
 
@@ -235,7 +235,7 @@ def _sources(documents: Sequence[Document], cited: Collection[str], out: Console
     for number, (document, title) in enumerate(zip(documents, titles, strict=True), 1):
         line = Text.assemble(
             f"  {f'[{number}]':5}",
-            _weight(credibility.get(document.id), aside=document.id in report.discounted),
+            _weight(credibility.get(document.id), discounted=document.id in report.discounted),
             (f"{_date(document.published):12}", "cyan"),
             set_cell_size(title, widest),
         )
@@ -247,12 +247,12 @@ def _sources(documents: Sequence[Document], cited: Collection[str], out: Console
         out.print(line, overflow="ellipsis", no_wrap=True)
 
 
-def _weight(credibility: Credibility | None, *, aside: bool) -> Text:
+def _weight(credibility: Credibility | None, *, discounted: bool) -> Text:
     """A column with a document's weight, and where the model gave it, its level; empty where credibility is off."""
     if credibility is None:
         return Text()
-    level = "aside" if aside else credibility.level or credibility.source
-    return Text(f"{credibility.weight:.2f} {level:9}", style="yellow" if aside else "")
+    level = "discounted" if discounted else credibility.level or credibility.source
+    return Text(f"{credibility.weight:.2f} {level:11}", style="yellow" if discounted else "")
 
 
 def _place(document: Document) -> str:

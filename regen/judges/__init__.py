@@ -73,9 +73,7 @@ def make_judge(name: str, *, samples: int = 1, seed: int = 0) -> Judge:
         has = f"takes {takes} after a colon" if takes else "takes nothing after its name"
         raise ConfigurationError(f"The judge {kind} {has}: {name!r} is not one.")
     judge: Judge = factory(argument) if argument else factory()
-    for part in (judge, *getattr(judge, "judges", ())):
-        if hasattr(part, "seed"):
-            part.seed = seed
+    _seed(judge, seed)
     if samples > 1 and not asks_model(name):
         raise ConfigurationError(f"The judge {name} says the same each time: leave --judge-samples out.")
     if samples > 1:
@@ -101,9 +99,23 @@ def default_judge(lm: Any) -> str:
 
 
 def asks_model(name: str) -> bool:
-    """Whether the judge of a name asks a language model; one that says nothing of it does."""
-    kind = name.partition(":")[0]
-    return kind not in _installed() or bool(getattr(_installed()[kind].load(), "asks_model", True))
+    """Whether the judge of a name asks a language model; one that says nothing of it does.
+
+    One that is made of others, and says which in `parts`, asks it where one of them does.
+    """
+    kind, _, argument = name.partition(":")
+    if kind not in _installed():
+        return True
+    factory = _installed()[kind].load()
+    parts = factory.parts(argument) if hasattr(factory, "parts") else []
+    return any(map(asks_model, parts)) if parts else bool(getattr(factory, "asks_model", True))
+
+
+def _seed(judge: Any, seed: int) -> None:
+    if hasattr(judge, "seed"):
+        judge.seed = seed
+    for part in getattr(judge, "judges", ()):
+        _seed(part, seed)
 
 
 def _unknown(kind: str) -> ConfigurationError:

@@ -32,13 +32,18 @@ class CascadeJudge(dspy.Module):
 
     def __init__(self, given: str = "") -> None:
         super().__init__()
-        parts = [part.strip() for part in given.split(",") if part.strip()]
-        sure = _number(parts.pop()) if parts and _is_number(parts[-1]) else None
+        parts, sure = _read(given)
         if len(parts) > 2:
             raise ConfigurationError(f"The judge cascade takes {self.takes}: {given!r} is not that.")
         self.sure = SURE if sure is None else dict.fromkeys(Stance, sure)
         self.names = [*parts, *["builtin", suited(dspy.settings.lm)][len(parts) :]]
         self.judges = [make_judge(name) for name in self.names]
+
+    @staticmethod
+    def parts(given: str) -> list[str]:
+        """The judges that are named; the second one, where it isn't, asks a model."""
+        named, _ = _read(given)
+        return [*named, *["builtin", "lm"][len(named) :]]
 
     @property
     def identity(self) -> str | None:
@@ -61,7 +66,14 @@ class CascadeJudge(dspy.Module):
         """See `regen.judges.Judge`."""
         cheap, dear = self.judges
         asked: dict[str, Any] = {"question": question, "exclusive": exclusive}
-        first = cheap.judge(claims, documents, **asked)
+        try:
+            first = cheap.judge(claims, documents, **asked)
+        except expected() as error:
+            cause = translate(error)
+            if cause.exit_code == ConfigurationError.exit_code:
+                raise
+            why = Unjudged(document_id="", cause=str(cause).rstrip("."))
+            first = Judgement(unjudged=[why.model_copy(update={"document_id": item.id}) for item in documents])
         doubtful = {item.document_id for item in first.evidence if not self._is_sure(item)}
         doubtful |= {item.document_id for item in first.unjudged}
         left = [document for document in documents if document.id in doubtful]
@@ -74,7 +86,7 @@ class CascadeJudge(dspy.Module):
         return Judgement(
             evidence=[*kept, *(_by(item, self.names[1]) for item in second.evidence)],
             unjudged=second.unjudged,
-            answers={**first.answers, **second.answers},
+            answers={name: said for name, said in first.answers.items() if name not in doubtful} | second.answers,
             warnings=[*first.warnings, *second.warnings],
         )
 
@@ -98,6 +110,11 @@ class CascadeJudge(dspy.Module):
 
 def _by(item: Evidence, name: str) -> Evidence:
     return item.model_copy(update={"by": item.by or name})
+
+
+def _read(given: str) -> tuple[list[str], float | None]:
+    parts = [part.strip() for part in given.split(",") if part.strip()]
+    return (parts[:-1], _number(parts[-1])) if parts and _is_number(parts[-1]) else (parts, None)
 
 
 def _is_number(text: str) -> bool:

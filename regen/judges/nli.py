@@ -87,7 +87,7 @@ class NLIJudge:
                 for claim, hypothesis in zip(claims, hypotheses, strict=True)
             ]
             return [
-                item.model_copy(update={"stance": Stance.IRRELEVANT, "quote": "", "confidence": None})
+                item.model_copy(update={"stance": Stance.IRRELEVANT, "quote": "", "confidence": 1.0})
                 if item.stance is Stance.CONTRADICTS and is_of_others(claim, document)
                 else item
                 for claim, item in found

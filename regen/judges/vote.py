@@ -38,6 +38,11 @@ class EnsembleJudge(dspy.Module):
         # A list of modules, so that an optimizer finds the predictors in them.
         self.judges = [make_judge(name) for name in self.names]
 
+    @staticmethod
+    def parts(judges: str) -> list[str]:
+        """The judges that are named."""
+        return [part.strip().partition("=")[0].strip() for part in judges.split(",") if part.strip()]
+
     @property
     def identity(self) -> str | None:
         """Those of the judges that have model files of their own; None where none has."""
@@ -168,6 +173,7 @@ def _elected(votes: Sequence[tuple[float, Evidence]]) -> Evidence:
         quote=next((item.quote for _, item in agreeing if item.quote), ""),
         confidence=weight_of[stance] / sum(weight_of.values()),
         partial=stance is Stance.SUPPORTS and 2 * partial > weight_of[stance],
+        by=who.pop() if len(who := {item.by for _, item in agreeing}) == 1 else "",
     )
 
 

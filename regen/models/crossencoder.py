@@ -70,8 +70,8 @@ class CrossEncoder:
         try:
             import onnxruntime
             import tokenizers
-        except ImportError:
-            raise _missing() from None
+        except ImportError as error:
+            raise ConfigurationError(f"The package {error.name} is missing: pip install {error.name}.") from None
         config = _read(files.config)
         self.name = str(files.graph)
         self.stances = _stances(config, files.config)
@@ -241,7 +241,9 @@ def _download(repository: str, revision: str | None, files: Sequence[str], folde
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
     except ImportError:
-        raise _missing() from None
+        raise ConfigurationError(
+            'To fetch an NLI model from the Hugging Face hub takes the extra "nli": pip install "regen[nli]".'
+        ) from None
     # A large graph keeps its weights in files beside it, and ONNX Runtime refuses those that are links, as they are
     # in the hub's own cache: hence a folder of its own.
     patterns = [*files, *(f"{file}[._]data*" for file in files if file.endswith(".onnx"))]
@@ -290,10 +292,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _is_data(name: str, graph: str) -> bool:
     return name.startswith((f"{graph}_data", f"{graph}.data"))
-
-
-def _missing() -> ConfigurationError:
-    return ConfigurationError('The judge nli needs the extra "nli": pip install "regen[nli]".')
 
 
 def _said(error: BaseException) -> str:

@@ -75,8 +75,8 @@ def test_an_answer_shows_what_each_source_weighs(cli: Any, model: FakeModel) -> 
     named = sources("file:estimate.md 0.2\n")
     shown = cli("ask", QUESTION, "--credibility", "weight", "--credibility-list", named).out
     assert "  Sources, and what they weigh\n" in shown
-    assert re.search(r"\n  \[\d\]  0\.20 list     2026-01-10  Estimate ", shown)
-    assert re.search(r"\n  \[\d\]  1\.00 default  2026-03-02  Annual report ", shown)
+    assert re.search(r"\n  \[\d\]  0\.20 list +2026-01-10  Estimate ", shown)
+    assert re.search(r"\n  \[\d\]  1\.00 default +2026-03-02  Annual report ", shown)
     assert "weighted CS-R" in shown
     assert assessed(model) == 0
 
@@ -86,8 +86,8 @@ def test_an_answer_marks_what_was_discounted(cli: Any, model: FakeModel) -> None
     Path("docs/other.md").write_text("The revenue in 2025 was $6.8M, we hear.")
     shown = cli("ask", QUESTION, "--credibility", "filter", "--credibility-list", named).out
     assert re.search(r'\n    against  \[\d\]  .*"The revenue in 2025 was \$6\.8M, we hear\."', shown)
-    assert re.search(r'\n    aside    \[\d\]  contradicts it: "After the audit', shown)
-    assert re.search(r"\n  \[\d\]  0\.10 aside    2026-03-02  Annual report ", shown)
+    assert re.search(r'\n    discounted \[\d\]  contradicts it: "After the audit', shown)
+    assert re.search(r"\n  \[\d\]  0\.10 discounted +2026-03-02  Annual report ", shown)
     assert "  ! Document annual.md was discounted: its weight is below 0.3," in shown
 
 
