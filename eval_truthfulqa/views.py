@@ -39,6 +39,7 @@ class Side(Record):
     number: int
     stance: str
     quote: str
+    reason: str
 
 
 class Judged(Record):
@@ -236,7 +237,9 @@ def _judged(report: ConflictReport, numbers: Mapping[str, int]) -> list[Judged]:
                 text=claim.text,
                 in_conflict=claim.id in report.in_conflict,
                 sides=[
-                    Side(number=numbers[one.document_id], stance=one.stance.value, quote=one.quote)
+                    Side(
+                        number=numbers[one.document_id], stance=one.stance.value, quote=one.quote, reason=one.reason
+                    )
                     for one in (*plus, *minus)
                 ],
                 irrelevant=[

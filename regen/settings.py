@@ -62,7 +62,8 @@ class Settings(LayeredSettings):
     api_key: SecretStr | None = Field(default=None, description="Key for that API; else the provider's own variable.")
     model_path: Path | None = Field(default=None, description="A .gguf file to use in place of the embedded model's.")
     judge: str = Field(
-        default="auto", description="Judge: auto, lm, contrast, ensemble, nli:MODEL, or one that a package registers."
+        default="auto",
+        description="Judge: auto, lm, contrast, ensemble, nli:MODEL, heuristic, or one that a package registers.",
     )
     claims: Literal["atomic", "salient", "merged", "whole"] = Field(
         default="atomic", description="What an answer is taken apart into: every fact, the few that matter, or larger."

@@ -74,6 +74,7 @@ class Evidence(Record):
     quote: str = Field(default="", description="Copied from the document, and checked to stand in it.")
     confidence: float | None = Field(default=None, ge=0, le=1, description="The judge's probability of the stance.")
     partial: bool = Field(default=False, description="Supports only part of the claim.")
+    reason: str = Field(default="", description="Why, in the judge's own words; empty where it gives none.")
 
 
 class Unjudged(Record):

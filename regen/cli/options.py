@@ -38,7 +38,7 @@ JudgeName = Annotated[
         "--judge",
         metavar="NAME",
         help="How answers are checked: lm (or lm:pair, lm:all), contrast, ensemble (or ensemble:lm=2,contrast), "
-        "nli:MODEL; auto: the better one for the model.",
+        "nli:MODEL, heuristic (or heuristic:0.6); auto: the better one for the model.",
     ),
 ]
 Claims = Annotated[

@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from regen.errors import ConfigurationError, ProviderError
+from regen.fence import one_line, printable
 from regen.judges import Progress
 from regen.models.failures import expected, translate
 from regen.parallel import run_all
-from regen.types import Document, Unjudged
+from regen.types import Claim, Document, Unjudged
 
 Out = TypeVar("Out")
 
@@ -29,6 +30,21 @@ def each_document(
         if isinstance(error, ConfigurationError) and not good:
             raise error
     return good, [Unjudged(document_id=name, cause=str(error).rstrip(".")) for name, error in failed.items()]
+
+
+def hypotheses(claims: Sequence[Claim], question: str | None, exclusive: bool) -> list[str]:
+    """What judges without a language model compare documents with: each claim, on one line.
+
+    A rival answer is no statement, so it stands after its question, as Kuhn et al. 2023 (semantic uncertainty) give
+    answers to NLI models: to rewrite both as a sentence would take another model.
+    """
+    asked = f"{one_line(question, 400)} " if exclusive and question else ""
+    return [asked + on_one_line(claim.text) for claim in claims]
+
+
+def on_one_line(text: str) -> str:
+    """`text` without line ends and without characters that cannot be seen."""
+    return " ".join(printable(text).split())
 
 
 def refuse_nothing(judged: Collection[str], unjudged: Sequence[Unjudged]) -> None:
