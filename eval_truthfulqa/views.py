@@ -237,9 +237,7 @@ def _judged(report: ConflictReport, numbers: Mapping[str, int]) -> list[Judged]:
                 text=claim.text,
                 in_conflict=claim.id in report.in_conflict,
                 sides=[
-                    Side(
-                        number=numbers[one.document_id], stance=one.stance.value, quote=one.quote, reason=one.reason
-                    )
+                    Side(number=numbers[one.document_id], stance=one.stance.value, quote=one.quote, reason=one.reason)
                     for one in (*plus, *minus)
                 ],
                 irrelevant=[
