@@ -22,6 +22,7 @@ class Said(Record):
     document: str
     stance: str
     quote: str
+    reason: str
 
 
 class Miss(Record):
@@ -155,6 +156,9 @@ def _miss(name: str, data: dict[str, Any], outcome: tuple[str, str], report: Con
         claim=data["claim"],
         meant=outcome[0],
         found=outcome[1],
-        sides=[Said(document=one.document_id, stance=one.stance.value, quote=one.quote) for one in sides(report)],
+        sides=[
+            Said(document=one.document_id, stance=one.stance.value, quote=one.quote, reason=one.reason)
+            for one in sides(report)
+        ],
         causes=causes,
     )

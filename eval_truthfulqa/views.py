@@ -40,6 +40,7 @@ class Side(Record):
     stance: str
     quote: str
     aside: bool
+    reason: str
 
 
 class Judged(Record):
@@ -247,6 +248,7 @@ def _judged(report: ConflictReport, numbers: Mapping[str, int]) -> list[Judged]:
                         stance=one.stance.value,
                         quote=one.quote,
                         aside=one.document_id in report.discounted,
+                        reason=one.reason,
                     )
                     for one in (*plus, *minus, *report.not_counted(claim.id))
                 ],

@@ -160,14 +160,16 @@ def _not_judged(unjudged: Sequence[Unjudged]) -> list[str]:
 
 
 def _check(item: Evidence, text: str, support: Support, check_quotes: bool) -> Evidence:
+    if item.stance is Stance.IRRELEVANT:
+        return item.model_copy(update={"quote": ""})
     left_out = item.stance is Stance.SUPPORTS and item.partial and support == "strict"
-    if left_out or item.stance is Stance.IRRELEVANT:
-        return item.model_copy(update={"stance": Stance.IRRELEVANT, "quote": ""})
-    quote = find_quote(item.quote, text)
+    quote = None if left_out else find_quote(item.quote, text)
+    if left_out or (quote is None and check_quotes):
+        # The reason was one for the stance that does not count.
+        return item.model_copy(update={"stance": Stance.IRRELEVANT, "quote": "", "reason": ""})
     if quote is None:
         # An unchecked quote is never shown as one.
-        stance = Stance.IRRELEVANT if check_quotes else item.stance
-        return item.model_copy(update={"stance": stance, "quote": ""})
+        return item.model_copy(update={"quote": ""})
     return item.model_copy(update={"quote": quote})
 
 

@@ -32,6 +32,7 @@ class EvidenceOutput(Record):
     stance: Stance
     quote: str = Field(description="Found in the document; empty for an irrelevant one.")
     confidence: float | None
+    reason: str = Field(description="Why, in the judge's own words; empty where it gives none.")
 
 
 class ClaimOutput(Record):
@@ -232,7 +233,11 @@ def _claims(report: ConflictReport) -> list[ClaimOutput]:
             in_conflict=claim.id in report.in_conflict,
             evidence=[
                 EvidenceOutput(
-                    document=item.document_id, stance=item.stance, quote=item.quote, confidence=item.confidence
+                    document=item.document_id,
+                    stance=item.stance,
+                    quote=item.quote,
+                    confidence=item.confidence,
+                    reason=item.reason,
                 )
                 for item in report.evidence
                 if item.claim_id == claim.id

@@ -42,6 +42,17 @@ def sentences(text: str) -> list[str]:
     return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
 
 
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Where each of the sentences of `text` begins and ends; what has no letter and no digit is none."""
+    found, end = [], 0
+    for sentence in sentences(text):
+        start = text.index(sentence, end)
+        end = start + len(sentence)
+        if any(map(str.isalnum, sentence)):
+            found.append((start, end))
+    return found
+
+
 def _locate(part: str, text: str) -> tuple[int, int] | None:
     at = text.find(part)
     if at >= 0:

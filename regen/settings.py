@@ -63,7 +63,7 @@ class Settings(LayeredSettings):
     model_path: Path | None = Field(default=None, description="A .gguf file to use in place of the embedded model's.")
     judge: str = Field(
         default="auto",
-        description="Judge: auto, lm, contrast, builtin, cascade, ensemble, nli:MODEL, or one that a package adds.",
+        description="Judge: auto, lm, contrast, builtin, cascade, ensemble, nli:MODEL, heuristic, or a package's.",
     )
     claims: Literal["atomic", "salient", "merged", "whole"] = Field(
         default="atomic", description="What an answer is taken apart into: every fact, the few that matter, or larger."

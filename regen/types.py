@@ -87,6 +87,7 @@ class Evidence(Record):
     confidence: float | None = Field(default=None, ge=0, le=1, description="The judge's probability of the stance.")
     partial: bool = Field(default=False, description="Supports only part of the claim.")
     by: str = Field(default="", description="The judge that decided, where several could have.")
+    reason: str = Field(default="", description="Why, in the judge's own words; empty where it gives none.")
 
 
 class Unjudged(Record):

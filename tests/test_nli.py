@@ -497,8 +497,8 @@ def test_a_model_that_fails_leaves_its_documents_unjudged(tmp_path: Path, capfd:
     found = judge.judge([CLAIM], [document("He confirms it.", "short"), document(FILLER * 30, "long")])
     assert [item.document_id for item in found.evidence] == ["short"]
     assert [item.document_id for item in found.unjudged] == ["long"]
-    assert f"The NLI model {tmp_path / 'model.onnx'} failed: " in found.unjudged[0].cause
-    with pytest.raises(ProviderError, match="No document could be judged: The NLI model"):
+    assert f"The cross-encoder {tmp_path / 'model.onnx'} failed: " in found.unjudged[0].cause
+    with pytest.raises(ProviderError, match="No document could be judged: The cross-encoder"):
         judge.judge([CLAIM], [document(FILLER * 30)])
     assert capfd.readouterr().err == ""
 
@@ -510,11 +510,10 @@ def test_scores_that_do_not_fit_the_labels_are_no_judgement(tmp_path: Path) -> N
         NLIJudge(str(folder)).judge([CLAIM], [document("He confirms it.")])
 
 
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
-def test_a_missing_package_is_named(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ConfigurationError, match=f"The package {package} is missing: pip install {package}"):
-        NLIJudge(str(build(tmp_path)))
+def test_for_a_model_on_the_hub_the_extra_that_fetches_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ConfigurationError, match=r'needs the extra "nli": pip install "regen\[nli\]"'):
+        NLIJudge("org/tiny")
 
 
 # The hub.

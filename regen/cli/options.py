@@ -45,7 +45,8 @@ JudgeName = Annotated[
         "--judge",
         metavar="NAME",
         help="How answers are checked: lm (or lm:pair, lm:all), contrast, builtin, cascade (or "
-        "cascade:builtin,lm,0.9), ensemble (or ensemble:lm=2,contrast), nli:MODEL; auto: the better one for the model.",
+        "cascade:builtin,lm,0.9), ensemble (or ensemble:lm=2,contrast), nli:MODEL, heuristic (or heuristic:0.6); auto: "
+        "the better one for the model.",
     ),
 ]
 Claims = Annotated[

@@ -172,7 +172,10 @@ class _Sides:
                 number = self.numbers[item.document_id]
                 date = _date(self._documents[number - 1].dated)
                 head = Text.assemble("    ", (f"{label:9}", style), f"{f'[{number}]':5}", (f"{date:12}", "cyan"))
-                hang(self._out, head, Text(f'"{one_line(item.quote, _QUOTE)}"' if item.quote else "(no quote)"))
+                said = Text(f'"{one_line(item.quote, _QUOTE)}"' if item.quote else "(no quote)")
+                if item.reason:
+                    said.append(f"\n{one_line(item.reason, _QUOTE)}", style="dim")
+                hang(self._out, head, said)
             if len(side) > _SHOWN:
                 rest = "".join(f"[{self.numbers[item.document_id]}]" for item in side[_SHOWN:])
                 hang(self._out, f"    {label:9}", Text(f"and {rest}"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
+from regen.citations import attribution
 from regen.errors import ConfigurationError, ProviderError
+from regen.fence import one_line, printable
 from regen.judges import Progress
 from regen.models.failures import expected, translate
 from regen.parallel import run_all
@@ -35,6 +37,21 @@ def each_document(
 def is_of_others(claim: Claim, document: Document) -> bool:
     """Whether a claim only says what others than this document say, which it cannot contradict by saying otherwise."""
     return document.id not in claim.sources if claim.sources else is_reported(claim.text)
+
+
+def hypotheses(claims: Sequence[Claim], question: str | None, exclusive: bool) -> list[str]:
+    """What judges without a language model compare documents with: each claim, on one line.
+
+    A rival answer is no statement, so it stands after its question, as Kuhn et al. 2023 (semantic uncertainty) give
+    answers to NLI models: to rewrite both as a sentence would take another model.
+    """
+    asked = f"{one_line(question, 400)} " if exclusive and question else ""
+    return [asked + on_one_line(attribution(claim.text)[1]) for claim in claims]
+
+
+def on_one_line(text: str) -> str:
+    """`text` without line ends and without characters that cannot be seen."""
+    return " ".join(printable(text).split())
 
 
 def refuse_nothing(judged: Collection[str], unjudged: Sequence[Unjudged]) -> None:

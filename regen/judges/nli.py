@@ -6,11 +6,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regen.citations import attribution
 from regen.errors import ConfigurationError
-from regen.fence import one_line, printable
 from regen.judges import Progress
-from regen.judges.gather import each_document, is_of_others, refuse_nothing
+from regen.judges.gather import each_document, hypotheses, is_of_others, on_one_line, refuse_nothing
 from regen.models import crossencoder
 from regen.models.crossencoder import CrossEncoder
 from regen.quotes import sentences
@@ -21,9 +19,7 @@ from regen.types import Claim, Document, Evidence, Judgement, Stance
 class NLIJudge:
     """Takes what a document entails for what it supports.
 
-    The premise is a window of the document, the hypothesis a claim. A rival answer is no statement, so its hypothesis
-    is the question and the answer, one after the other, as Kuhn et al. 2023 (semantic uncertainty) give them to NLI
-    models: to rewrite them as a sentence would take another model.
+    The premise is a window of the document, the hypothesis a claim, or a question and a rival answer to it.
 
     A document that is too long to be read at once is read in windows that overlap by a third and begin and end where
     sentences do. A window takes a side when that is its likeliest label; of those that take one, the one that is
@@ -72,19 +68,17 @@ class NLIJudge:
         if not claims or not documents:
             return Judgement()
         model = crossencoder.load(self.files)
-        asked = f"{one_line(question, 400)} " if exclusive and question else ""
-        hypotheses, warnings = [], []
-        for claim in claims:
-            whole = asked + _line(attribution(claim.text)[1])
-            hypotheses.append(_beginning(model, whole))
-            if hypotheses[-1] != whole:
+        read, warnings = [], []
+        for claim, whole in zip(claims, hypotheses(claims, question, exclusive), strict=True):
+            read.append(_beginning(model, whole))
+            if read[-1] != whole:
                 warnings.append(f"Claim {claim.id} is too long for the NLI model: only its beginning was judged.")
 
         def one(document: Document) -> list[Evidence]:
             text = _Text.of(document, model)
             found = [
                 (claim, _evidence(model, text, hypothesis, claim.id, document.id, self.quotable))
-                for claim, hypothesis in zip(claims, hypotheses, strict=True)
+                for claim, hypothesis in zip(claims, read, strict=True)
             ]
             return [
                 item.model_copy(update={"stance": Stance.IRRELEVANT, "quote": "", "confidence": 1.0})
@@ -109,7 +103,7 @@ class _Text:
 
     @classmethod
     def of(cls, document: Document, model: CrossEncoder) -> _Text:
-        lines = [line for sentence in sentences(document.text) if (line := _line(sentence))]
+        lines = [line for sentence in sentences(document.text) if (line := on_one_line(sentence))]
         spans, start = [], 0
         for line in lines:
             spans.append((start, start + len(line)))
@@ -174,7 +168,3 @@ def _beginning(model: CrossEncoder, hypothesis: str) -> str:
     """As much of a hypothesis as leaves half of the model's tokens to the premise."""
     tokens, most = model.tokens(hypothesis), model.max_tokens // 2
     return hypothesis if len(tokens) <= most else hypothesis[: tokens[most - 1][1]]
-
-
-def _line(text: str) -> str:
-    return " ".join(printable(text).split())

@@ -129,8 +129,9 @@ def vote(
         documents: Ids unique.
 
     Returns:
-        Evidence whose confidence is its share of the weight of those that judged the document, and whose quote is
-        that of the first that is for it. A document that none of them judged is unjudged, with the first's cause.
+        Evidence whose confidence is its share of the weight of those that judged the document, and whose quote and
+        reason are those of the first that is for it and has one. A document that none of them judged is unjudged, with
+        the first's cause.
     """
     votes: dict[tuple[str, str], list[tuple[float, Evidence]]] = defaultdict(list)
     for weight, judgement in zip(weights, judgements, strict=True):
@@ -172,6 +173,7 @@ def _elected(votes: Sequence[tuple[float, Evidence]]) -> Evidence:
         stance=stance,
         quote=next((item.quote for _, item in agreeing if item.quote), ""),
         confidence=weight_of[stance] / sum(weight_of.values()),
+        reason=next((item.reason for _, item in agreeing if item.reason), ""),
         partial=stance is Stance.SUPPORTS and 2 * partial > weight_of[stance],
         by=who.pop() if len(who := {item.by for _, item in agreeing}) == 1 else "",
     )

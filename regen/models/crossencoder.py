@@ -1,23 +1,21 @@
 """NLI cross-encoders through ONNX Runtime: where their files are, how they are fetched, what one says of a pair.
 
-Three files make one: `config.json`, `tokenizer.json` and an ONNX graph, beside them or in their folder `onnx`. Nothing
-else of a repository is fetched, and no code from it is run. The graph in full precision, `model.onnx`, is the default,
-so that the figures of the model's card hold for it; a quantized one is taken where its file is named.
+The ONNX graph of one is beside its `config.json` and `tokenizer.json`, or in their folder `onnx`. Nothing else of a
+repository is fetched, and no code from it is run. The graph in full precision, `model.onnx`, is the default, so that
+the figures of the model's card hold for it; a quantized one is taken where its file is named.
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regen.errors import ConfigurationError, ProviderError
+from regen.models.graphs import CONFIG, GRAPH, TOKENIZER, Files, TextGraph, said
 from regen.models.server import cores
 from regen.paths import cache_dir
 from regen.types import Stance
@@ -26,9 +24,7 @@ EXAMPLE = "nli:cross-encoder/nli-MiniLM2-L6-H768"
 # Cross-encoders are trained on pairs of at most so many tokens, also where they have room for more.
 MAX_TOKENS = 512
 _LOCAL = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
-_CONFIG, _TOKENIZER = "config.json", "tokenizer.json"
-_GRAPHS = ("model.onnx", "onnx/model.onnx")
-_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+_GRAPHS = (GRAPH, f"onnx/{GRAPH}")
 _REPOSITORY = re.compile(
     r"(?P<repository>[\w-][\w.-]*/[\w-][\w.-]*)(?:/(?P<graph>(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.onnx))?"
     r"(?:@(?P<revision>[\w./-]+))?",
@@ -41,67 +37,22 @@ _STANCES = {
 }
 
 
-@dataclass(frozen=True)
-class Files:
-    """The files of one model."""
-
-    config: Path
-    tokenizer: Path
-    graph: Path
-
-    def sha256(self) -> str:
-        """One hash over them, and over what a large graph keeps beside it: the same wherever the model lies."""
-        beside = sorted(path for path in self.graph.parent.iterdir() if _is_data(path.name, self.graph.name))
-        digest = hashlib.sha256()
-        for path in (self.config, self.tokenizer, self.graph, *beside):
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-        return digest.hexdigest()
-
-
-class CrossEncoder:
+class CrossEncoder(TextGraph):
     """A model that tells of two texts whether the first entails the second, contradicts it, or neither.
 
     Raises:
-        ConfigurationError: a package is missing, or the files are not those of such a model.
+        ConfigurationError: the files are not those of such a model.
     """
 
+    kind = "cross-encoder"
+
     def __init__(self, files: Files) -> None:
-        try:
-            import onnxruntime
-            import tokenizers
-        except ImportError as error:
-            raise ConfigurationError(f"The package {error.name} is missing: pip install {error.name}.") from None
-        config = _read(files.config)
-        self.name = str(files.graph)
-        self.stances = _stances(config, files.config)
-        positions: Any = config.get("max_position_embeddings")
-        # RoBERTa's positions begin at 2. Models whose positions are relative say -1, or nothing.
-        has_positions = isinstance(positions, int) and positions >= 64
-        self.max_tokens = min(MAX_TOKENS, int(positions) - 2) if has_positions else MAX_TOKENS
-        options = onnxruntime.SessionOptions()
         # A core a pair, and as many pairs at once as there are cores: it is faster than all cores on one pair or on a
         # batch of them, which also costs what the shorter ones are filled up with.
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 4  # what fails is told by its exception
-        try:
-            self._session = onnxruntime.InferenceSession(self.name, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # ONNX Runtime's have no base of their own
-            raise ConfigurationError(f"{files.graph} is no model that onnxruntime can load: {_said(error)}.") from error
-        try:
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(files.tokenizer))
-        except Exception as error:  # what tokenizers raises is no other type
-            raise ConfigurationError(f"{files.tokenizer} is not a tokenizer's file: {_said(error)}.") from error
-        # What the file says of these is meant for training. A document's "[SEP]" must not end the document.
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._tokenizer.encode_special_tokens = True
-        self._inputs = [item.name for item in self._session.get_inputs()]
-        if "input_ids" not in self._inputs or not set(self._inputs) <= _INPUTS:
-            raise ConfigurationError(
-                f"{files.graph} takes {', '.join(self._inputs)}, where a cross-encoder takes "
-                f"{', '.join(sorted(_INPUTS))}: name another model."
-            )
+        super().__init__(files, threads=1)
+        self.stances = _stances(self.config, files.config)
+        # RoBERTa's positions begin at 2.
+        self.max_tokens = self.positions(MAX_TOKENS, unused=2)
         self._running = threading.BoundedSemaphore(cores())
 
     def tokens(self, text: str) -> list[tuple[int, int]]:
@@ -136,20 +87,11 @@ class CrossEncoder:
     def _run(self, encoded: Any) -> list[float]:
         import numpy
 
-        columns = {
-            "input_ids": encoded.ids,
-            "attention_mask": encoded.attention_mask,
-            "token_type_ids": encoded.type_ids,
-        }
-        inputs = {name: numpy.array([columns[name]], dtype=numpy.int64) for name in self._inputs}
-        try:
-            with self._running:
-                logits = self._session.run(None, inputs)[0]
-        except Exception as error:  # ONNX Runtime's have no base of their own
-            raise ProviderError(f"The NLI model {self.name} failed: {_said(error)}.") from error
+        with self._running:
+            logits = self.run([encoded])
         if logits.shape != (1, len(self.stances)) or not numpy.isfinite(logits).all():
             raise ProviderError(
-                f"The NLI model {self.name} gave something else than {len(self.stances)} finite scores."
+                f"The {self.kind} {self.name} gave something else than {len(self.stances)} finite scores."
             )
         powers = numpy.exp(logits.astype(float) - logits.max())
         shares: list[float] = (powers / powers.sum())[0].tolist()
@@ -186,7 +128,7 @@ def find(name: str) -> Files:
             return _files(path.resolve(), None, name)
         if path.is_file():
             path = path.resolve()
-            folder = path.parent if (path.parent / _CONFIG).is_file() else path.parent.parent
+            folder = path.parent if (path.parent / CONFIG).is_file() else path.parent.parent
             return _files(folder, path.relative_to(folder).as_posix(), name)
     except (OSError, RuntimeError):
         pass  # no path at all: too long, or in a home that nobody has
@@ -201,7 +143,7 @@ def find(name: str) -> Files:
 def _files(folder: Path, graph: str | None, name: str) -> Files:
     wanted = [graph] if graph else _GRAPHS
     found = next((folder / path for path in wanted if (folder / path).is_file()), None)
-    lacks = [file for file in (_CONFIG, _TOKENIZER) if not (folder / file).is_file()]
+    lacks = [file for file in (CONFIG, TOKENIZER) if not (folder / file).is_file()]
     if found is None:
         lacks.append(" or ".join(wanted))
     if found is None or lacks:
@@ -209,7 +151,7 @@ def _files(folder: Path, graph: str | None, name: str) -> Files:
             f"The NLI model {name} lacks {', '.join(lacks)}: name another one, or export it with "
             "`optimum-cli export onnx --model NAME FOLDER` and name the folder."
         )
-    return Files(folder / _CONFIG, folder / _TOKENIZER, found)
+    return Files(folder / CONFIG, folder / TOKENIZER, found)
 
 
 def _fetched(name: str, repository: str, graph: str | None, revision: str | None) -> Path:
@@ -225,7 +167,7 @@ def _fetched(name: str, repository: str, graph: str | None, revision: str | None
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{folder.name}.lock")):
             if not folder.is_dir():
-                _download(repository, revision, [_CONFIG, _TOKENIZER, *graphs], unfinished)
+                _download(repository, revision, [CONFIG, TOKENIZER, *graphs], unfinished)
                 _files(unfinished, graph, name)
                 unfinished.rename(folder)
     except OSError as error:
@@ -242,7 +184,7 @@ def _download(repository: str, revision: str | None, files: Sequence[str], folde
         from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
     except ImportError:
         raise ConfigurationError(
-            'To fetch an NLI model from the Hugging Face hub takes the extra "nli": pip install "regen[nli]".'
+            'A model on the Hugging Face hub needs the extra "nli": pip install "regen[nli]".'
         ) from None
     # A large graph keeps its weights in files beside it, and ONNX Runtime refuses those that are links, as they are
     # in the hub's own cache: hence a folder of its own.
@@ -260,7 +202,7 @@ def _download(repository: str, revision: str | None, files: Sequence[str], folde
         if isinstance(error, OSError) and error.errno in _LOCAL:
             raise  # It is this machine that refuses.
         raise ProviderError(
-            f"The NLI model {repository} cannot be fetched from the Hugging Face hub ({_said(error.__cause__ or error)}"
+            f"The NLI model {repository} cannot be fetched from the Hugging Face hub ({said(error.__cause__ or error)}"
             "): try again, or name a folder that holds it."
         ) from error
 
@@ -280,21 +222,3 @@ def _stances(config: dict[str, Any], path: Path) -> list[Stance]:
             "are needed: name another model, or, where they only lack their names, put these into its id2label."
         )
     return stances
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {_said(error)}.") from None
-    return config if isinstance(config, dict) else {}
-
-
-def _is_data(name: str, graph: str) -> bool:
-    return name.startswith((f"{graph}_data", f"{graph}.data"))
-
-
-def _said(error: BaseException) -> str:
-    """The first line of what an error says."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0].rstrip(".")[:300] if lines else type(error).__name__

@@ -185,7 +185,7 @@ def test_a_question_beginning_with_markup_and_not_in_ascii_is_taken_as_it_is(cli
         (
             [QUESTION, "--judge", "nobody"],
             3,
-            "There is no judge 'nobody'; there are: auto, builtin, cascade, contrast, ensemble, lm, nli.",
+            "There is no judge 'nobody'; there are: auto, builtin, cascade, contrast, ensemble, heuristic, lm, nli.",
         ),
         ([QUESTION, "--model", "nobody/"], 3, "has no name after '/'"),
         ([QUESTION, "--api-base", "localhost"], 3, "must begin with http://"),
