@@ -341,7 +341,11 @@ def _place(document: Document | LoggedSide) -> str:
 
 def _line(number: int, raw: bytes) -> LogLine | BadLine:
     try:
-        return LogLine.model_validate_json(raw)
+        line = LogLine.model_validate_json(raw)
+        line.time.astimezone(UTC)
+        return line
+    except OverflowError:
+        return BadLine(line=number, cause="time: it is out of range")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))

@@ -331,3 +331,18 @@ def test_an_empty_log_has_no_share() -> None:
 def test_what_no_strategy_checked_is_logged_as_not_checked() -> None:
     unchecked = result("000").model_copy(update={"strategy": "vanilla", "initial_report": ConflictReport()})
     assert line_of(unchecked, NOW).conflict is None
+
+
+def test_a_time_at_the_edge_of_the_calendar_is_a_bad_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    append(path, line_of(result("+-0"), NOW))
+    for time in ("9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"):
+        line = path.read_text(encoding="utf-8").splitlines()[0].replace(NOW.isoformat().replace("+00:00", "Z"), time)
+        assert time in line
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+    found = summary(read(path))
+    assert (found.asks, [(item.line, item.cause) for item in found.bad_lines]) == (
+        1,
+        [(2, "time: it is out of range"), (3, "time: it is out of range")],
+    )
