@@ -15,6 +15,7 @@ from scripted import system_text, user_text
 from regen import Regen, score
 from regen.credibility import THRESHOLD, WEIGHTS, Assessor, SourceList, host_of, is_local, make_assessor
 from regen.errors import ConfigurationError, InputError, ProviderError
+from regen.parallel import Awaited
 from regen.types import Credibility, Document
 
 MakeLM = Callable[..., Any]
@@ -477,6 +478,16 @@ def test_documents_are_assessed_once_for_all_rounds_by_the_judging_model(scripte
     _, lm = ask(scripted_lm, TWELVE, TEN, credibility="weight", judge_lm=judge_lm)
     assert sum("relied on as a source" in prompt for prompt in judge_lm.engine.prompts()) == 3
     assert not any("relied on as a source" in prompt for prompt in lm.engine.prompts())
+
+
+def test_where_replies_come_later_the_answer_and_the_assessments_are_asked_for_together(scripted_lm: MakeLM) -> None:
+    def later(*_: Any) -> str:
+        raise Awaited
+
+    lm = scripted_lm(later)
+    with dspy.context(lm=lm), pytest.raises(Awaited):
+        Regen(judge="lm", credibility="weight")(question="What is the fee?", documents=DOCUMENTS)
+    assert ["relied on as a source" in prompt for prompt in lm.engine.prompts()] == [False, True, True, True]
 
 
 def test_choices_given_log_probabilities_move_by_the_weights(scripted_lm: MakeLM) -> None:
