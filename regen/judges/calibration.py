@@ -17,8 +17,8 @@ Pair = tuple[str, str, Stance]
 def calibrated(pairs: Sequence[Pair]) -> float:
     """The threshold that best tells documents on a claim's topic from irrelevant ones, in (0, 1), to two decimals.
 
-    Best is the greatest macro-F1 of the two labels, supports and contradicts counting as one; of
-    equals, the one in the middle.
+    Best is the greatest macro-F1 of the two labels, supports and contradicts counting as one; of equals,
+    the one in the middle.
 
     Args:
         pairs: Labelled by people; some hundred are enough.
