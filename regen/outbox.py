@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
+from time import sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from regen.errors import InputError, ProviderError, RegenError
@@ -165,7 +165,7 @@ def _ended(batch: Batch, api: BatchAPI, provider_id: str, tell: Tell) -> State:
         tell(batch.number, counts.completed + counts.failed if counts else 0, len(batch.calls))
         if state.status in _ENDED:
             return state
-        time.sleep(next(waits))
+        sleep(next(waits))
 
 
 def _place(lm: Any) -> tuple[str, str]:

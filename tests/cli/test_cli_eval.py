@@ -327,7 +327,7 @@ def server(data: Path, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> Ite
     fake = BatchServer(reply)
     monkeypatch.setenv("REGEN_API_BASE", fake.url)
     monkeypatch.setenv("REGEN_API_KEY", KEY)
-    monkeypatch.setattr("regen.outbox.time.sleep", lambda _: None)
+    monkeypatch.setattr("regen.outbox.sleep", lambda _: None)
     yield fake
     fake.close()
     assert fake.wrong == []
@@ -352,7 +352,7 @@ def test_ctrl_c_leaves_a_batch_that_the_same_command_fetches(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("regen.outbox.time.sleep", interrupt)
+        patched.setattr("regen.outbox.sleep", interrupt)
         ended = run_choices(cli, data, "--batch")
     assert ended.code == 130
     assert "with --run r to go on" in ended.err

@@ -234,7 +234,7 @@ def test_what_ends_a_run_on_one_machine_ends_it_on_a_cluster(
     names = [f"i{number}" for number in range(30)]
     with pytest.raises(type(error), match=said):
         go_through(ray, tmp_path / "run", partial(failing, error), names)
-    assert Run.read(tmp_path / "run").counts()[2] < 15
+    assert Run.read(tmp_path / "run").counts()[2] < len(names)
 
 
 class Elsewhere:

@@ -68,7 +68,7 @@ def bench(tmp_path: Path, server: BatchServer) -> Served:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds that would have been waited."""
     found: list[float] = []
-    monkeypatch.setattr("regen.outbox.time.sleep", found.append)
+    monkeypatch.setattr("regen.outbox.sleep", found.append)
     return found
 
 
@@ -162,7 +162,7 @@ def test_a_run_that_broke_off_while_it_waited_fetches_what_it_sent(
     sent = len(server.sent)
     with monkeypatch.context() as patched, pytest.raises(CrashError):
         waited: list[float] = []
-        patched.setattr("regen.outbox.time.sleep", lambda s: waited.append(s) if len(waited) < at_wait - 1 else crash())
+        patched.setattr("regen.outbox.sleep", lambda s: waited.append(s) if len(waited) < at_wait - 1 else crash())
         broken.run(batch=True)
     assert len(Run.read(broken.folder).batches()) == 1
     assert figures(broken.run(batch=True)) == figures(expected)
@@ -341,7 +341,7 @@ def test_an_endpoint_without_the_batch_api_is_told(bench: Served, server: BatchS
 
 def test_a_batch_that_is_gone_is_told(bench: Served, server: BatchServer, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched, pytest.raises(CrashError):
-        patched.setattr("regen.outbox.time.sleep", crash)
+        patched.setattr("regen.outbox.sleep", crash)
         bench.run(batch=True, settings=["closed"])
     server.batches.clear()
     with pytest.raises(ConfigurationError, match=r"does not know the batch batch_1 or its files \(any more\)"):
@@ -399,7 +399,7 @@ def test_ctrl_c_while_it_waits_leaves_the_batch_under_way(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("regen.outbox.time.sleep", interrupt)
+        patched.setattr("regen.outbox.sleep", interrupt)
         bench.run(batch=True, settings=["closed"])
     assert [batch.provider_id for batch in Run.read(bench.folder).batches()] == ["batch_1"]
 
