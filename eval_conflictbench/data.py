@@ -29,6 +29,8 @@ def _each(make: Callable[[Row, int], list[Out]]) -> Reader[Out]:
 
 def _plain_pair(row: Row, number: int) -> list[StancePair]:
     """`{"claim", "document", "stance"}`, with `id`, `question` and `dataset` where they are known."""
+    if not isinstance(row.get("id", number), str | int) or isinstance(row.get("id"), bool):
+        raise TypeError
     read = document(row["document"], 1)
     values = {name: row[name] for name in ("question", "dataset") if name in row}
     pair = {"id": str(row.get("id", number)), "claim": row["claim"], "stance": row["stance"], "document": read}
@@ -152,8 +154,13 @@ def write(items: Sequence[StancePair | ConflictItem], path: Path) -> None:
         raise InputError(f"{path} is there already: name another file.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-    with file:
-        file.writelines(f"{item.model_dump_json(exclude_defaults=True)}\n" for item in items)
+    try:
+        with file:
+            file.writelines(f"{item.model_dump_json(exclude_defaults=True)}\n" for item in items)
+    except BaseException:
+        # A part of a set looks like a whole one.
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _pair(id: str, claim: str, text: str, stance: str, dataset: str) -> StancePair:

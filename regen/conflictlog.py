@@ -6,6 +6,7 @@ with the documents that were read for it, without its words, since a rate needs 
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 from collections import Counter
@@ -114,6 +115,7 @@ class ConflictsOutput(Record):
     """What `regen conflicts --json` prints."""
 
     since: date | None
+    lines: int = Field(description="Good lines of the file, those before `since` among them.")
     first: date | None = Field(description="The first and the last day with a question.")
     last: date | None
     asks: int
@@ -202,8 +204,9 @@ def read(path: Path) -> Iterator[LogLine | BadLine]:
     try:
         with path.open("rb") as file:
             for number, raw in enumerate(file, 1):
-                if raw.strip():
-                    yield _line(number, raw)
+                text = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+                if text.strip():
+                    yield _line(number, text)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -222,10 +225,12 @@ def summary(lines: Iterable[LogLine | BadLine], *, since: date | None = None, to
     days: dict[date, Counter[str]] = {}
     known: dict[str, tuple[datetime, LoggedSide]] = {}
     bad: list[BadLine] = []
+    read = 0
     for line in lines:
         if isinstance(line, BadLine):
             bad.append(line)
             continue
+        read += 1
         day = line.time.astimezone(UTC).date()
         if since and day < since:
             continue
@@ -252,6 +257,7 @@ def summary(lines: Iterable[LogLine | BadLine], *, since: date | None = None, to
     side_of = {place: side for place, (_, side) in known.items()}
     return ConflictsOutput(
         since=since,
+        lines=read,
         first=min(days, default=None),
         last=max(days, default=None),
         asks=totals.total(),

@@ -74,8 +74,8 @@ class Regen(dspy.Module):
 
     Args:
         search: Where documents come from, unless `forward` is given them.
-        judge: "auto", the name of an installed judge, or a judge. "auto" is `cascade:builtin,contrast` for the
-            embedded model and `lm` for others (what was measured: `benchmarks/README.md`).
+        judge: "auto", the name of an installed judge, or a judge. "auto" is `contrast` for the embedded model and
+            `lm` for others (what was measured: `benchmarks/README.md`).
         k: Documents to retrieve.
         max_rounds: Regenerations at most; 0 only scores the first answer.
         support: Whether a document that supports part of a claim supports it.

@@ -29,7 +29,7 @@ def chosen(named: str | None, options: SearchOptions) -> tuple[list[str], str]:
         names = [name.strip() for name in named.split(",")]
         if not all(names) or len(set(names)) < len(names):
             raise ConfigurationError(f"--search takes different providers' names with commas, not {named!r}.")
-        return names, "the command line or REGEN_SEARCH names it"
+        return names, "the command line (--search, --docs, --recorded) or REGEN_SEARCH names it"
     if options.docs is not None:
         return ["local"], "a folder of documents is named"
     if options.recorded is not None:

@@ -9,7 +9,7 @@ import dspy
 import pytest
 
 from regen.errors import ConfigurationError, ProviderError
-from regen.judges import asks_model, make_judge, suited
+from regen.judges import asks_model, default_judge, make_judge
 from regen.judges.cascade import SURE as SURE_BY_DEFAULT
 from regen.judges.cascade import CascadeJudge
 from regen.judges.vote import vote
@@ -122,7 +122,7 @@ def test_other_parts_are_refused(given: str) -> None:
 
 def test_the_second_judge_is_the_one_that_suits_the_model(scripted_lm: Callable[..., Any]) -> None:
     lm = scripted_lm(lambda *_: "")
-    assert suited(lm) == "lm"
+    assert default_judge(lm) == "lm"
     lm.model = "embedded/qwen"
     with dspy.context(lm=lm):
         made = make_judge("cascade")

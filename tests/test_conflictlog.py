@@ -346,3 +346,11 @@ def test_a_time_at_the_edge_of_the_calendar_is_a_bad_line(tmp_path: Path) -> Non
         1,
         [(2, "time: it is out of range"), (3, "time: it is out of range")],
     )
+
+
+def test_a_mark_of_byte_order_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    append(path, line_of(result("+-0"), NOW))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    found = summary(read(path), since=NOW.date() + timedelta(days=1))
+    assert (found.bad_lines, found.lines, found.asks) == ([], 1, 0)

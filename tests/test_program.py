@@ -454,12 +454,12 @@ def test_the_judging_model_takes_claims_apart_and_judges_and_does_not_answer(scr
     assert (set(tasks(answering)), set(tasks(judging))) == ({"answer"}, {"claims", "judge"})
 
 
-def test_auto_is_a_cascade_for_the_embedded_model_and_lm_for_others(scripted_lm: MakeLM) -> None:
+def test_auto_is_contrast_for_the_embedded_model_and_lm_for_others(scripted_lm: MakeLM) -> None:
     names = {}
     for model in ("embedded/some-model", "openai/gpt"):
         with dspy.context(lm=scripted_lm(World(), model=model)):
             names[model] = Regen().named_predictors()[-1][0]
-    assert names == {"embedded/some-model": "judge.judges[1].read", "openai/gpt": "judge.verdict"}
+    assert names == {"embedded/some-model": "judge.read", "openai/gpt": "judge.verdict"}
 
 
 def test_a_result_holds_what_a_prediction_holds(scripted_lm: MakeLM) -> None:

@@ -46,7 +46,7 @@ def conflicts(
     from regen.conflictlog import read, summary
 
     found = summary(read(file), since=since.date() if since else None, top=top)
-    if found.bad_lines and not found.asks and not since:
+    if found.bad_lines and not found.lines:
         raise InputError(
             f"{file} holds no line of a log of conflicts (line {found.bad_lines[0].line}: {found.bad_lines[0].cause}): "
             "name a file that --log-conflicts wrote."

@@ -108,10 +108,8 @@ def _judge(settings: Settings, judging: ModelChoice) -> Check:
 
     if settings.judge == "auto":
         judge = default_judge(judging)
-        why = "the model can give verdicts"
-        if judge != "lm":
-            why = "the embedded model reads better than it judges, and need not read what the built-in judge is sure of"
-        return "judge", True, f"{judge}, because {why}"
+        why = "the embedded model reads and chooses better than it judges"
+        return "judge", True, f"{judge}, because {why if judge == 'contrast' else 'the model can give verdicts'}"
     try:
         check_judge(settings.judge)
     except ConfigurationError as error:

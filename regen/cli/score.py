@@ -70,7 +70,8 @@ def score(
     flags |= {"credibility": credibility, "credibility_list": credibility_list}
     flags |= options.search_flags(docs, search, recorded=recorded)
     settings, compiled = with_program(load({**flags, "support": "strict" if strict else None, "seed": seed}), program)
-    check(settings, "judge")
+    if _asks_model(settings):
+        check(settings, "judge")
     scoring = _Scoring(settings, compiled, source_list(settings, credibility_list), quiet=quiet)
     if input is not None:
         scoring.file(input, out, skip_bad_lines)
@@ -130,7 +131,8 @@ class _Scoring:
 
         from regen.scoring import Scorer
 
-        dspy.configure(lm=make_model(settings, "judge", self.steps))
+        if _asks_model(settings):
+            dspy.configure(lm=make_model(settings, "judge", self.steps))
         scorer = Scorer(
             settings.judge,
             judge_samples=settings.judge_samples,
@@ -180,6 +182,13 @@ class _Scoring:
             code = batch.run(left, one, lines, key="id", begin=self.steps.item, complain=complain)
         if code:
             raise typer.Exit(code)
+
+
+def _asks_model(settings: Settings) -> bool:
+    """Whether a language model has a part in the scores: it takes claims apart, judges, or assesses sources."""
+    from regen.judges import asks_model
+
+    return settings.claims != "whole" or settings.credibility != "off" or asks_model(settings.judge)
 
 
 def _item(path: Path, number: int, line: str) -> _Item:

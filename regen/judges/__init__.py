@@ -83,19 +83,13 @@ def make_judge(name: str, *, samples: int = 1, seed: int = 0) -> Judge:
     return judge
 
 
-def suited(lm: Any) -> str:
-    """The judge that asks a language model in the way that suits it: one that reads and chooses for a weak one.
+def default_judge(lm: Any) -> str:
+    """The judge that "auto" stands for: for a weak model one that reads and chooses, else one that gives verdicts.
 
     Args:
         lm: Whatever has its name in `model`: a DSPy LM or a `ModelChoice`.
     """
     return "contrast" if str(getattr(lm, "model", "")).startswith("embedded/") else "lm"
-
-
-def default_judge(lm: Any) -> str:
-    """The judge that "auto" stands for, by the model that will judge."""
-    judge = suited(lm)
-    return f"cascade:builtin,{judge}" if judge == "contrast" else judge
 
 
 def asks_model(name: str) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 import dspy
 
 from regen.errors import ConfigurationError
-from regen.judges import Judge, Progress, make_judge, suited
+from regen.judges import Judge, Progress, default_judge, make_judge
+from regen.judges.module import JointJudge
 from regen.models.failures import expected, translate
 from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
 
@@ -17,7 +18,7 @@ from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
 SURE = {Stance.SUPPORTS: 0.75, Stance.CONTRADICTS: 0.85, Stance.IRRELEVANT: 0.8}
 
 
-class CascadeJudge(dspy.Module):
+class CascadeJudge(JointJudge):
     """Two judges: the second is asked of the documents that the first is not sure of, whole.
 
     A document goes on where the first judge gives some claim a stance with less confidence than `sure`, or could not
@@ -33,10 +34,10 @@ class CascadeJudge(dspy.Module):
     def __init__(self, given: str = "") -> None:
         super().__init__()
         parts, sure = _read(given)
-        if len(parts) > 2:
+        if len(parts) > 2 or (given and not parts and sure is None):
             raise ConfigurationError(f"The judge cascade takes {self.takes}: {given!r} is not that.")
         self.sure = SURE if sure is None else dict.fromkeys(Stance, sure)
-        self.names = [*parts, *["builtin", suited(dspy.settings.lm)][len(parts) :]]
+        self.names = [*parts, *["builtin", default_judge(dspy.settings.lm)][len(parts) :]]
         self.judges = [make_judge(name) for name in self.names]
 
     @staticmethod
@@ -44,15 +45,6 @@ class CascadeJudge(dspy.Module):
         """The judges that are named; the second one, where it isn't, asks a model."""
         named, _ = _read(given)
         return [*named, *["builtin", "lm"][len(named) :]]
-
-    @property
-    def identity(self) -> str | None:
-        """Those of the judges that have model files of their own; None where none has."""
-        return ",".join(filter(None, (getattr(judge, "identity", None) for judge in self.judges))) or None
-
-    def forward(self, claims: Sequence[Claim], documents: Sequence[Document], **options: Any) -> Any:
-        """As `judge`, in a `dspy.Prediction`."""
-        return dspy.Prediction(judgement=self.judge(claims, documents, **options))
 
     def judge(
         self,

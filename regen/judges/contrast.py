@@ -20,6 +20,7 @@ from regen.citations import attribution
 from regen.fence import fence, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document, is_of_others, refuse_nothing
+from regen.judges.module import JudgeModule
 from regen.quiet import cut_on_purpose
 from regen.readings import (
     asks_who,
@@ -67,7 +68,7 @@ _KNOWN = 4096
 _YES_NO = ("Yes, the document says so", "No, the document says otherwise")
 
 
-class ContrastJudge(dspy.Module):
+class ContrastJudge(JudgeModule):
     """Sets alternatives against each other, in both orders where the model gives log-probabilities."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -76,10 +77,6 @@ class ContrastJudge(dspy.Module):
         self.ask = dspy.Predict(AskAbout)
         self.read = dspy.Predict(ReadDocument)
         self._known: dict[tuple[Any, ...], Any] = {}
-
-    def forward(self, claims: Sequence[Claim], documents: Sequence[Document], **options: Any) -> Any:
-        """As `judge`, in a `dspy.Prediction`, so that an optimizer can compile the judge alone."""
-        return dspy.Prediction(judgement=self.judge(claims, documents, **options))
 
     def judge(
         self,

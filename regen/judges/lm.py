@@ -14,6 +14,7 @@ from regen.errors import ConfigurationError, ProviderError
 from regen.fence import fence, fence_all, one_line
 from regen.judges import Progress
 from regen.judges.gather import each_document, refuse_nothing
+from regen.judges.module import JudgeModule
 from regen.models.failures import expected, translate
 from regen.parallel import in_turn
 from regen.readings import agreed, is_none
@@ -29,7 +30,7 @@ _TOKENS = 160
 _MOST_TOKENS = 8000
 
 
-class LMJudge(dspy.Module):
+class LMJudge(JudgeModule):
     """Asks for verdicts. Right for strong models; a weak one hardly ever says "irrelevant".
 
     Args:
@@ -45,10 +46,6 @@ class LMJudge(dspy.Module):
             raise ConfigurationError(f"The judge lm has no granularity {granularity!r}: name {self.takes}.")
         self.granularity = granularity
         self.verdict = dspy.Predict(JudgeDocuments if granularity == "all" else JudgeDocument)
-
-    def forward(self, claims: Sequence[Claim], documents: Sequence[Document], **options: Any) -> Any:
-        """As `judge`, in a `dspy.Prediction`, so that an optimizer can compile the judge alone."""
-        return dspy.Prediction(judgement=self.judge(claims, documents, **options))
 
     def judge(
         self,

@@ -11,6 +11,7 @@ import dspy
 
 from regen.errors import ConfigurationError, RegenError
 from regen.judges import Judge, Progress, make_judge
+from regen.judges.module import JointJudge
 from regen.models.failures import expected, translate
 from regen.parallel import in_turn
 from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
@@ -19,7 +20,7 @@ from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
 SAMPLE_TEMPERATURE = 0.7
 
 
-class EnsembleJudge(dspy.Module):
+class EnsembleJudge(JointJudge):
     """A weighted vote of judges; ties are irrelevant.
 
     Args:
@@ -35,22 +36,12 @@ class EnsembleJudge(dspy.Module):
         self.weights = [_weight(name, given) for name, _, given in named]
         if len(self.names) < 2:
             raise ConfigurationError(f"An ensemble of {judges!r} has nothing to vote on: name two judges at least.")
-        # A list of modules, so that an optimizer finds the predictors in them.
         self.judges = [make_judge(name) for name in self.names]
 
     @staticmethod
     def parts(judges: str) -> list[str]:
         """The judges that are named."""
         return [part.strip().partition("=")[0].strip() for part in judges.split(",") if part.strip()]
-
-    @property
-    def identity(self) -> str | None:
-        """Those of the judges that have model files of their own; None where none has."""
-        return ",".join(filter(None, (getattr(judge, "identity", None) for judge in self.judges))) or None
-
-    def forward(self, claims: Sequence[Claim], documents: Sequence[Document], **options: Any) -> Any:
-        """As `judge`, in a `dspy.Prediction`."""
-        return dspy.Prediction(judgement=self.judge(claims, documents, **options))
 
     def judge(
         self,

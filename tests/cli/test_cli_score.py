@@ -126,3 +126,18 @@ def test_one_failed_response_does_not_stop_the_others(cli: Any, model: FakeModel
 def _write(*lines: Any) -> None:
     text = (line if isinstance(line, str) else json.dumps(line) for line in lines)
     Path("in.jsonl").write_text("\n".join(text) + "\n")
+
+
+def test_no_model_is_loaded_or_needed_where_none_is_asked(
+    cli: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("REGEN_API_BASE", "REGEN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("REGEN_MODEL", "openai/unused-and-without-a-key")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    asked = ("score", "-r", "Revenue in 2025 was $4.2M.", "--docs", str(folder), "--judge", "builtin", "--json")
+    ended = cli(*asked, "--claims", "whole")
+    assert ended.code == 0, ended.json
+    assert ended.json["usage"]["calls"] == 0
+    assert len(ended.json["claims"][0]["evidence"]) >= 2
+    assert cli(*asked).code == 3

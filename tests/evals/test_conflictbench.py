@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_conflictbench.command import conflictbench, stance
-from eval_conflictbench.data import ITEMS, PAIRS, load, sampled, write
+from eval_conflictbench.data import ITEMS, PAIRS, ConflictItem, load, sampled, write
 from eval_conflictbench.metrics import UNJUDGED, scores
 from regen.errors import InputError
+from regen.types import Document
 
 LABELS = ("supports", "contradicts", "irrelevant")
 
@@ -299,3 +300,28 @@ def test_the_command_takes_every_set() -> None:
     for command, readers in ((stance, PAIRS), (conflictbench, ITEMS)):
         format = get_type_hints(command)["format"]
         assert get_args(format) == tuple(readers)
+
+
+def test_a_set_that_could_not_be_written_whole_leaves_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = ConflictItem(id="a", claim="It is open.", documents=[Document(id="1", text="It is open.")], conflict=False)
+    items = [one] * 3
+    calls = iter([None, None])
+
+    def dump(self: Any, **_: Any) -> str:
+        if next(calls, "full") == "full":
+            raise OSError(28, "No space left on device")
+        return "{}"
+
+    monkeypatch.setattr(ConflictItem, "model_dump_json", dump)
+    with pytest.raises(OSError, match="No space left"):
+        write(items, tmp_path / "items.jsonl")
+    assert not (tmp_path / "items.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", [None, True, 1.5, ["a"], {"a": 1}])
+def test_an_id_is_a_text_or_a_whole_number(name: Any, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    row = {"id": name, "claim": "It is open.", "document": "It is open.", "stance": "supports"}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 1: not an item of the format 'plain'"):
+        load(path, "plain", PAIRS)

@@ -414,3 +414,23 @@ def test_another_weight_is_another_metric(tmp_path: Path, scripted_lm: MakeLM) -
 
 def test_optimize_is_there_once_it_is_used() -> None:
     assert regen.optimize is optimize
+
+
+def test_the_second_judge_of_a_cascade_is_compiled_also_where_the_first_is_sure_of_the_first_examples(
+    tmp_path: Path, scripted_lm: MakeLM
+) -> None:
+    stances = ["supports", "contradicts", "irrelevant"]
+    sets = [
+        [pair(number, stances[number % 3]) for number in numbers] for numbers in (range(6), range(6, 9), range(9, 12))
+    ]
+    with dspy.context(lm=scripted_lm(Model())):
+        program = optimize(
+            *sets,
+            metric=stance_accuracy,
+            out=tmp_path / "p",
+            optimizer="labeled",
+            program=Regen(judge="cascade:builtin,lm,0"),
+        )
+    assert card_of(tmp_path / "p").predictors == ["judge.judges[1].verdict"]
+    assert len(program.judge.judges[1].verdict.demos) == 4
+    assert set(program.judge.sure.values()) == {0}
