@@ -52,6 +52,16 @@ _REJECTS = re.compile(
     r"\b(?:myths?|misconceptions?|false|untrue|not true|debunked|disproved|contrary to)\b", re.IGNORECASE
 )
 _DENIES = re.compile(r"^\W*no\b|\b(?:not|never|cannot|no longer|neither|nor)\b|n['\u2019]t\b", re.IGNORECASE)
+# The verb that a question with the answer yes or no begins with, and the pronoun that goes with it in that answer.
+_ASKS_YES_NO = re.compile(
+    r"^\W*(is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)\s+(i|we|you)?\b",
+    re.IGNORECASE,
+)
+_OF_MANY = frozenset({"are", "were", "do", "have"})
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|could|may|might|must|should|will|would)\b(?! not|n['\u2019]t)",
+    re.IGNORECASE,
+)
 _SCALES = frozenset("thousand million billion trillion".split())
 _MONTHS = frozenset("januari februari march april june juli august septemb octob novemb decemb".split())
 # Two answers are one when this share of the shorter one's content words stands in the longer one.
@@ -173,6 +183,22 @@ def grounding(answer: str, text: str, known: str = "") -> float:
 def is_yes_or_no(answer: str) -> bool:
     """Whether an answer is "yes" or "no" and nothing else."""
     return bool(words := content(answer)) and words <= _YES_NO
+
+
+def in_short(question: str) -> tuple[str, str]:
+    """The short answers to a question, with its own verb: "Yes, it may" and "No, it may not"."""
+    found = _ASKS_YES_NO.match(question)
+    verb, asker = (found[1].lower(), found[2]) if found else ("is", None)
+    who = "you" if asker else "they" if verb in _OF_MANY else "it"
+    return f"Yes, {who} {verb}", f"No, {who} {verb} not"
+
+
+def denied(statement: str) -> str:
+    """A statement with "not" after its first auxiliary verb; empty where it has none, or denies already."""
+    found = _VERB.search(statement)
+    if found is None or negative(statement):
+        return ""
+    return f"{statement[: found.end()]} not{statement[found.end() :]}"
 
 
 def bearing(text: str, question: str) -> float:

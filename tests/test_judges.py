@@ -647,8 +647,27 @@ def test_a_bare_yes_or_no_is_shown_in_full_where_it_is_to_be_chosen(scripted_lm:
         right = letters["Yes, it is" if open_now else "No, it is not"]
         return right, {letter: -0.05 if letter == right else -4.0 for letter in letters.values()}
 
-    claim = Claim(id="c1", text="The ferry is open to all.")
+    claims = [Claim(id="c1", text="The ferry is open to all."), Claim(id="c2", text="The captain sold his dog.")]
     lm = scripted_lm(script, gives_logprobs=True)
-    found = judge(ContrastJudge(), lm, [claim], documents, question="Is the ferry open?")
+    found = judge(ContrastJudge(), lm, claims, documents, question="Is the ferry open?")
     assert of(found, "c1") == {"old": "supports", "new": "contradicts"}
+    assert of(found, "c2") == {"old": "irrelevant", "new": "irrelevant"}, "it is neither a yes nor a no"
     assert found.answers == {"old": "Yes", "new": "No"}
+
+
+def test_yes_and_no_are_chosen_as_the_statement_of_a_document_and_its_denial(scripted_lm: MakeLM) -> None:
+    said = {"may use": "Yes", "can and may use": "Crews may use the crane.", "must not use": "No"}
+    documents = [Document(id=words, text=f"Crews {words} the crane.") for words in said]
+
+    def script(system: str, user: str, request: Any) -> Any:
+        words = next(words for words in reversed(said) if f"Crews {words} the crane" in user)
+        letters = {text: letter for letter, text in shown(user).items()}
+        if not letters:
+            return said[words]
+        right = letters[f"Crews may {'not ' if words == 'must not use' else ''}use the crane."]
+        return right, {letter: -0.05 if letter == right else -4.0 for letter in letters.values()}
+
+    claim = Claim(id="c1", text="Crews may use the crane.")
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, [claim], documents, question="May crews use the crane?")
+    assert of(found, "c1") == {"may use": "supports", "can and may use": "supports", "must not use": "contradicts"}

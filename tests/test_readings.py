@@ -12,8 +12,10 @@ from regen.readings import (
     bearing,
     best_sentence,
     content,
+    denied,
     fits,
     group,
+    in_short,
     is_none,
     is_yes_or_no,
     names_somebody,
@@ -230,3 +232,30 @@ def test_a_name_is_what_a_text_only_writes_with_a_capital(answer: str, expected:
 def test_who_is_asked_for_somebody() -> None:
     assert asks_who("Who leads the team?") and asks_who("On whose desk is it?")
     assert not asks_who("When is the whole team open?")
+
+
+@pytest.mark.parametrize(
+    ("question", "yes"),
+    [
+        ("Is the ferry open?", "Yes, it is"),
+        ("May crews use it?", "Yes, it may"),
+        ("Are cats allowed?", "Yes, they are"),
+        ("Should I go?", "Yes, you should"),
+        ("In Oslo, is it dark?", "Yes, it is"),
+    ],
+)
+def test_a_short_answer_has_the_verb_of_its_question(question: str, yes: str) -> None:
+    assert in_short(question) == (yes, yes.replace("Yes", "No") + " not")
+
+
+@pytest.mark.parametrize(
+    ("statement", "denial"),
+    [
+        ("Crews may use the crane.", "Crews may not use the crane."),
+        ("Crews may not use it.", ""),
+        ("It isn't here.", ""),
+        ("Crews use it.", ""),
+    ],
+)
+def test_a_statement_is_denied_after_its_auxiliary(statement: str, denial: str) -> None:
+    assert denied(statement) == denial

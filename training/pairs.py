@@ -15,6 +15,7 @@ from typing import Any
 from regen.quotes import sentences
 from regen.readings import content, same_answer
 from training.changes import asserted, changed, denied, names_in, rejected, statements
+from training.plain import plain
 
 SUPPORTS, CONTRADICTS, IRRELEVANT = "supports", "contradicts", "irrelevant"
 _FACTCHECK = {"completely-support": SUPPORTS, "partially-support": SUPPORTS, "refute": CONTRADICTS}
@@ -61,7 +62,7 @@ def labelled(part: Mapping[str, Sequence[Row]], draw: random.Random) -> list[Pai
     ]
 
 
-def made(part: Mapping[str, Sequence[Row]], draw: random.Random, each: int = 2) -> list[Pair]:
+def made(part: Mapping[str, Sequence[Row]], draw: random.Random, each: int = 2, *, short: bool = False) -> list[Pair]:
     """Pairs made from passages: a statement of one, against it, against it changed, and against it without that.
 
     For each statement the passage and the statement are changed, alone and together, so that nothing in a claim by
@@ -71,6 +72,7 @@ def made(part: Mapping[str, Sequence[Row]], draw: random.Random, each: int = 2) 
         part: The rows of each set.
         draw: Where chance comes from.
         each: Statements a passage.
+        short: Whether a text is the sentence with the statement alone, or with one beside it, and not the passage.
     """
     passages = _passages(part)
     names = names_in(passages)
@@ -81,10 +83,22 @@ def made(part: Mapping[str, Sequence[Row]], draw: random.Random, each: int = 2) 
         picked = statements(said)
         draw.shuffle(picked)
         for place, claim in picked[:each]:
-            found += _variants(claim, said, place, draw, names, near.of(claim, number, draw))
-    for row in part["factcheck_stance"]:
-        found += _claims_changed(row, draw, names)
+            other = near.of(claim, number, draw)
+            if short:
+                first = max(0, place - draw.choice((0, 0, 0, 1)))
+                cut = said[first : place + draw.choice((1, 1, 1, 2))]
+                found += _variants(claim, cut, place - first, draw, names, draw.choice(sentences(other)))
+            else:
+                found += _variants(claim, said, place, draw, names, other)
+    if not short:
+        for row in part["factcheck_stance"]:
+            found += _claims_changed(row, draw, names)
     return found
+
+
+def plain_pairs(draw: random.Random, count: int) -> list[Pair]:
+    """Pairs of a sentence or two about made-up things (`plain.plain`)."""
+    return [Pair(claim, text, stance, "plain") for claim, text, stance in plain(draw, count)]
 
 
 def _variants(

@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from training.minilm import export, start
-from training.pairs import CONTRADICTS, FILES, IRRELEVANT, SUPPORTS, Pair, labelled, made, parts
+from training.pairs import CONTRADICTS, FILES, IRRELEVANT, SUPPORTS, Pair, labelled, made, parts, plain_pairs
 
 # The order of the model's scores, and the names that NLI models have for them.
 LABELS = {SUPPORTS: "entailment", IRRELEVANT: "neutral", CONTRADICTS: "contradiction"}
@@ -46,6 +47,10 @@ class Recipe:
     made: int = 8_000  # pairs made from passages an epoch
     people: int = 2  # times that people's pairs are seen an epoch
     joined: float = 0.15  # share of the texts beside which another one is set
+    short_rate: float = 5e-5  # of the last epoch, the one with short texts in it
+    short: int = 6_000  # pairs of single sentences of passages
+    plain: int = 9_000  # pairs of plain statements about made-up things
+    refuted: int = 3  # times that what people call refuted is seen in it
     seed: int = 0
 
 
@@ -75,7 +80,17 @@ def main() -> None:
         hidden_dropout_prob=0.0,
     )
     options.work.mkdir(parents=True, exist_ok=True)
-    fit(model, tokenizer, {name: rows["train"] for name, rows in found.items()}, recipe, options.work)
+    part = {name: rows["train"] for name, rows in found.items()}
+    phases: list[tuple[str, float, list[Callable[[], list[Pair]]]]] = [
+        ("epoch", recipe.rate, [partial(_epoch, part, recipe, number) for number in range(recipe.epochs)]),
+        ("short", recipe.short_rate, [partial(_short_epoch, part, recipe)]),
+    ]
+    for name, rate, epochs in phases:
+        last = options.work / _kept(name, len(epochs) - 1, len(epochs))
+        if last.exists():
+            model.load_state_dict(torch.load(last, weights_only=True)["model"])
+        else:
+            fit(model, tokenizer, [pairs() for pairs in epochs], rate, recipe, options.work, name)
     held = {name: rows["held"] for name, rows in found.items()}
     calibrate(model, tokenizer, labelled(held, random.Random(recipe.seed)), recipe)
     config = {
@@ -86,12 +101,13 @@ def main() -> None:
     export(model, folder, options.out, output="logits", axes={0: "texts"}, config=config, reduce_range=True)
 
 
-def fit(model: Any, tokenizer: Any, part: dict[str, Any], recipe: Recipe, work: Path) -> None:
-    """Trains the model, an epoch on new pairs each; every epoch is kept in `work`."""
+def fit(
+    model: Any, tokenizer: Any, epochs: Sequence[list[Pair]], rate: float, recipe: Recipe, work: Path, name: str
+) -> None:
+    """Trains the model on the pairs of each epoch; every epoch is kept in `work` under the name of its kind."""
     model.bert.embeddings.requires_grad_(False)
     wanted = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.AdamW(wanted, lr=recipe.rate, weight_decay=recipe.decay)
-    epochs = [_epoch(part, recipe, number) for number in range(recipe.epochs)]
+    optimizer = torch.optim.AdamW(wanted, lr=rate, weight_decay=recipe.decay)
     total = sum(-(-len(pairs) // recipe.batch) for pairs in epochs)
     warm = max(1, round(total * recipe.warm_up))
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -100,7 +116,7 @@ def fit(model: Any, tokenizer: Any, part: dict[str, Any], recipe: Recipe, work: 
     with Progress(*Progress.get_default_columns()[:-1], TimeRemainingColumn()) as bar:
         task = bar.add_task("training", total=total)
         for number, pairs in enumerate(epochs):
-            kept = work / f"epoch-{number + 1}-of-{recipe.epochs}.pt"
+            kept = work / _kept(name, number, len(epochs))
             steps = -(-len(pairs) // recipe.batch)
             if kept.exists():
                 state = torch.load(kept, weights_only=True)
@@ -124,7 +140,7 @@ def fit(model: Any, tokenizer: Any, part: dict[str, Any], recipe: Recipe, work: 
                 optimizer.zero_grad()
                 loss_sum += loss.item()
                 bar.advance(task)
-            bar.console.print(f"epoch {number + 1}: {len(pairs)} pairs, mean loss {loss_sum / steps:.3f}")
+            bar.console.print(f"{name} {number + 1}: {len(pairs)} pairs, mean loss {loss_sum / steps:.3f}")
             state = {
                 "model": model.state_dict(),
                 "optimizer": optimizer.state_dict(),
@@ -164,11 +180,30 @@ def scores(model: Any, tokenizer: Any, pairs: Sequence[Pair], recipe: Recipe) ->
     return torch.cat([logits for logits, _ in found]), torch.cat([labels for _, labels in found])
 
 
+def _kept(name: str, number: int, count: int) -> str:
+    return f"{name}-{number + 1}-of-{count}.pt"
+
+
 def _epoch(part: dict[str, Any], recipe: Recipe, number: int) -> list[Pair]:
     draw = random.Random(f"{recipe.seed}:{number}")
     pairs = [pair for _ in range(recipe.people) for pair in labelled(part, draw)]
     new = made(part, draw)
     pairs += draw.sample(new, min(recipe.made, len(new)))
+    return _joined(pairs, recipe, draw)
+
+
+def _short_epoch(part: dict[str, Any], recipe: Recipe) -> list[Pair]:
+    draw = random.Random(f"{recipe.seed}:short")
+    people = labelled(part, draw)
+    refuted = [pair for pair in people if pair.source == "factcheck_stance" and pair.stance == CONTRADICTS]
+    pairs = people + refuted * (recipe.refuted - 1)
+    for new, count in ((made(part, draw), recipe.made // 2), (made(part, draw, short=True), recipe.short)):
+        pairs += draw.sample(new, min(count, len(new)))
+    return _joined(pairs, recipe, draw) + plain_pairs(draw, recipe.plain)
+
+
+def _joined(pairs: Sequence[Pair], recipe: Recipe, draw: random.Random) -> list[Pair]:
+    """The pairs, some with the text of another one beside their own."""
     texts = [pair.text for pair in pairs]
     joined = []
     for pair in pairs:

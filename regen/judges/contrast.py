@@ -28,9 +28,11 @@ from regen.readings import (
     bearing,
     best_sentence,
     content,
+    denied,
     fits,
     grounding,
     group,
+    in_short,
     is_none,
     is_yes_or_no,
     names_somebody,
@@ -139,7 +141,7 @@ class ContrastJudge(JudgeModule):
         # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
         sides: dict[str, tuple[int | None, float]] = {}
         if options:
-            shown = [_in_full(option) for option in options] + [SOMETHING_ELSE] * (len(options) == 1)
+            shown = _in_full(options, answers, question) + [SOMETHING_ELSE] * (len(options) == 1)
             sides, failed = each_document(lambda d: self._choice(fence(d), question, shown), readers, steps.part(1))
             unjudged = [*unjudged, *failed]
         evidence = []
@@ -238,7 +240,13 @@ class ContrastJudge(JudgeModule):
 
     def _stated(self, claim: str, question: str, options: list[str]) -> set[int]:
         """Which of the answers a claim states; an answer that is not among them yet is added."""
-        same = {place for place, option in enumerate(options) if same_answer(claim, option)}
+        # "Yes" agrees with all that doesn't deny, so a claim about something else would state it.
+        on_question = is_yes_or_no(claim) or bearing(claim, question) >= BEARING
+        same = {
+            place
+            for place, option in enumerate(options)
+            if same_answer(claim, option) and (on_question or not is_yes_or_no(option))
+        }
         if same:
             return same
         answer = self._read(one_line(claim, 600), question)
@@ -328,11 +336,17 @@ def _stands(document: Document, answer: str, question: str) -> bool:
     return bearing(shown, question) >= BEARING
 
 
-def _in_full(answer: str) -> str:
-    """An answer as an option: beside the N for "neither", a bare "No" is taken for it."""
-    if not is_yes_or_no(answer):
-        return answer
-    return "No, it is not" if negative(answer) else "Yes, it is"
+def _in_full(options: Sequence[str], answers: Sequence[str], question: str) -> list[str]:
+    """Answers as options: a bare "Yes" or "No" as a statement, which a small model goes by far more surely.
+
+    It is the statement of a document that answers "yes" in more than a word, or its denial; else the question's own
+    verb says it.
+    """
+    said = [answer for answer in answers if not is_yes_or_no(answer) and same_answer(answer, "yes")]
+    statement = next((answer for answer in said if bearing(answer, question) >= BEARING), "")
+    denial = denied(statement)
+    yes, no = (statement, denial) if denial else in_short(question)
+    return [(no if negative(option) else yes) if is_yes_or_no(option) else option for option in options]
 
 
 def _mentions(document: Document, option: str, question: str) -> bool:
