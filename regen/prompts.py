@@ -22,11 +22,12 @@ from regen import (
     resolution,
     strategies,
 )
-from regen.judges import contrast, lm, vote
+from regen.judges import cascade, contrast, gather, lm, vote
 
 # Where text that a model reads is put together, and its replies are read: what is around the signatures' own words.
 _WORDING = (
     adapter,
+    cascade,
     choosing,
     citations,
     claims,
@@ -34,6 +35,7 @@ _WORDING = (
     credibility,
     feedback,
     fence,
+    gather,
     kinds,
     lm,
     readings,

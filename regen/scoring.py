@@ -61,6 +61,8 @@ class Scorer(dspy.Module):
         warnings: list[str] = []
         with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
             claims = find_claims(self.claims, response, question, warnings, kind=self.claim_kind, documents=found)
+            if not claims:
+                warnings.append("The response makes no claim that can be checked: its scores of 0 say nothing of it.")
             judgement = self.judge.judge(claims, found, question=question, progress=progress)
             credibility, told = self.assessor.weights(found) if self.assessor else ([], [])
         warnings += told

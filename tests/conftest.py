@@ -50,6 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="record the cassettes anew from the embedded model")
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """A process a core, but none beside this one for the embedded model, which takes all cores itself."""
+    return 0 if config.getoption("--record") or config.option.markexpr == "model" else None
+
+
 @pytest.fixture
 def recording(request: pytest.FixtureRequest) -> bool:
     """Whether cassettes are to be recorded."""

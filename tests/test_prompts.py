@@ -26,7 +26,7 @@ def test_another_instruction_or_demonstration_is_another_hash() -> None:
 @pytest.mark.parametrize(
     "name",
     "adapter choosing citations claims credibility feedback fence kinds readings resolution strategies "
-    "judges.contrast judges.lm judges.vote".split(),
+    "judges.cascade judges.contrast judges.gather judges.lm judges.vote".split(),
 )
 def test_another_wording_around_the_instructions_is_another_hash(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     before, changed, source = prompts_hash(Regen()), import_module(f"regen.{name}"), inspect.getsource

@@ -15,7 +15,7 @@ def config(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show every setting, its value and where it came from. Secrets are masked."""
-    from regen.paths import config_file
+    from regen.paths import cache_dir, config_file
     from regen.settings import Settings, load, origins
     from search.base import provider_settings
 
@@ -38,6 +38,9 @@ def config(
     out = console()
     out.print(table)
     out.print(f"\nFlags come first, then REGEN_... in the environment, then .env, then {config_file()}.", style="dim")
+    out.print(
+        f"Models, indexes and pages are kept in {cache_dir()}; REGEN_CACHE_DIR names another folder.", style="dim"
+    )
 
 
 def _shown(value: object) -> str:

@@ -22,8 +22,12 @@ def models(context: typer.Context) -> None:
 def show() -> None:
     """List the local models, and the one that is fetched when it is first needed."""
     from regen.models import weights
+    from regen.settings import load
 
     out = console()
+    named = load().model_path
+    if named:
+        out.print(f"REGEN_MODEL_PATH or the config file names {named}, which is used instead.", soft_wrap=True)
     found = weights.installed()
     for item in found:
         state = "" if item.complete else "  broken off; to go on: regen models pull"

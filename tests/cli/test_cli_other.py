@@ -97,8 +97,10 @@ def test_doctor_tells_everything_that_is_missing_without_the_key(
     assert "sk-secret" not in ended.out + ended.err
 
 
-def test_models_lists_and_removes(cli: Any) -> None:
+def test_models_lists_and_removes(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "not fetched yet: regen models pull" in cli("models").out
+    monkeypatch.setenv("REGEN_MODEL_PATH", "own.gguf")
+    assert "names own.gguf, which is used instead" in cli("models").out
     folder = Path("cache/models")
     folder.mkdir(parents=True)
     (folder / "mine.gguf").write_bytes(b"GGUF")

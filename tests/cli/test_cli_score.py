@@ -37,6 +37,17 @@ def test_json_is_one_object_that_its_schema_describes(cli: Any, model: FakeModel
     assert ended.json["warnings"][0].startswith("broken.pdf was not read")
 
 
+def test_a_response_without_a_claim_says_so_beside_its_scores(cli: Any, folder: Path) -> None:
+    ended = cli(
+        *("score", "-r", "The document does not say.", "--docs", str(folder)),
+        *("--claims", "whole", "--judge", "heuristic", "--json"),
+    )
+    assert (ended.code, ended.json["cs_r"], ended.json["claims"]) == (0, 0.0, [])
+    assert ended.json["warnings"] == [
+        "The response makes no claim that can be checked: its scores of 0 say nothing of it."
+    ]
+
+
 def test_the_judge_model_scores_where_one_is_set(cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGEN_MODEL", "openai/unused-and-without-a-key")
     monkeypatch.setenv("REGEN_JUDGE_MODEL", "llamacpp/fake")
