@@ -40,7 +40,7 @@ def test_json_is_one_object_that_its_schema_describes(cli: Any, model: FakeModel
 def test_a_response_without_a_claim_says_so_beside_its_scores(cli: Any, folder: Path) -> None:
     ended = cli(
         *("score", "-r", "The document does not say.", "--docs", str(folder)),
-        *("--claims", "whole", "--judge", "heuristic", "--json"),
+        *("--question", QUESTION, "--claims", "whole", "--judge", "heuristic", "--json"),
     )
     assert (ended.code, ended.json["cs_r"], ended.json["claims"]) == (0, 0.0, [])
     assert ended.json["warnings"] == [
