@@ -29,7 +29,7 @@ _CONFLICT_OF_A_REPORT = "Checking it against the documents showed that they cont
 _REWRITE = (
     "Write the report again, in three paragraphs with citations. For each claim above, say who says what, like "
     '"[1] says that ..., whereas [2] and [3] say that ...", and which document is newer, or which side has more of '
-    "them; don't write it as a plain fact, and leave out what no document supports. Keep what else the first report says."
+    "them; don't write it as a plain fact, and leave out what no document supports. Keep the rest."
 )
 _CONFLICT_OF_CHOICES = "Checking it against the documents showed a conflict."
 # Where the kind of conflict is known: what decides between the sides, and what it means for a choice.
