@@ -177,26 +177,33 @@ def show(results: ReportResults, report: Path) -> None:
     from regen.reporting import number
 
     out = console()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("setting", "items", "CS-C (95%)", "CS-R (95%)", "claims", "unverified"):
-        table.add_column(name, justify="left" if name == "setting" else "right")
+    table = _table("setting", "items", "CS-C (95%)", "CS-R (95%)", "claims", "unverified")
     for one in results.settings:
         scores = (_short(one.cs_c), _short(one.cs_r), number(one.claims), number(one.unverified))
         table.add_row(one.setting, str(one.n), *scores)
     out.print(table)
-    costs = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("an item took", "calls", "prompt tokens", "cached", "new tokens", "seconds"):
-        costs.add_column(name, justify="left" if name == "an item took" else "right")
+    against = _table("against plain", "items", "CS-C (95%)", "CS-R (95%)")
+    for pair in results.pairs:
+        against.add_row(pair.after, str(pair.n), signed(pair.cs_c, 2), signed(pair.cs_r, 2))
+    if results.pairs:
+        out.print(against)
+    if "rewritten" in [one.setting for one in results.settings]:
+        out.print(f"written again: {results.rewritten} of the plain reports, of which {results.kept} were kept")
+    costs = _table("an item took", "calls", "prompt tokens", "cached", "new tokens", "seconds")
     for cost in [one.cost for one in results.settings if one.cost]:
         tokens = (number(part, 0) for part in (cost.prompt_tokens, cost.cached_tokens, cost.completion_tokens))
         costs.add_row(cost.setting, number(cost.calls), *tokens, number(cost.seconds))
     out.print(costs)
-    for pair in [pair for pair in results.pairs if pair.n]:
-        out.print(f"plain to {pair.after}: CS-C {signed(pair.cs_c, 2)}, CS-R {signed(pair.cs_r, 2)}", soft_wrap=True)
-    if "rewritten" in [one.setting for one in results.settings]:
-        out.print(f"{results.rewritten} plain reports were written again, and {results.kept} of those were kept.")
     out.print(spent_words(results.usage), style="dim")
     out.print(Text(f"Report: {printable(str(report))}"), soft_wrap=True)
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
 
 
 def _short(part: Mean) -> str:

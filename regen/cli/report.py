@@ -64,9 +64,9 @@ def report(
 ) -> None:
     """Write a report of three paragraphs, show where the documents disagree about it, and write it again.
 
-    Both reports are scored, and the better one is kept. A report makes many claims:
-    --claims salient checks the few that matter, with fewer calls. --json prints
-    what regen ask does (regen schema ask).
+    Both reports are scored, and the better one is kept. A report makes many
+    claims: --claims salient checks the few that matter, with fewer calls. --json
+    prints what that of regen ask does (regen schema ask).
     """
     from regen.program import not_judged
     from regen.settings import load
