@@ -198,8 +198,7 @@ def mcnemar(mended: int, spoiled: int) -> float:
 def paired(rows: Sequence[Row], before: str, after: str, *, seed: int = 0) -> Paired:
     """Two settings over the items that both answered: what changed, McNemar's test, and the difference in accuracy.
 
-    The difference's interval is a percentile bootstrap over items (Efron and Tibshirani 1993, chapter 13), 9,999
-    resamples drawn by `seed`.
+    The difference's interval is that of `bootstrapped`.
     """
     pairs = [
         (was, now)
@@ -208,7 +207,7 @@ def paired(rows: Sequence[Row], before: str, after: str, *, seed: int = 0) -> Pa
     ]
     steps = [int(now) - int(was) for was, now in pairs]
     mended, spoiled = steps.count(1), steps.count(-1)
-    low, high = _bootstrap(steps, seed)
+    low, high = bootstrapped(steps, seed)
     return Paired(
         before=before,
         after=after,
@@ -293,7 +292,11 @@ def position(rows: Sequence[Row], setting: str) -> Position | None:
 
 def cost(rows: Sequence[Row], setting: str) -> Cost | None:
     """The mean usage of one item, asked in one order; None where no item was answered."""
-    used = [row.usage[setting] for row in rows if setting in row.answers and setting in row.usage]
+    return mean_cost(setting, [row.usage[setting] for row in rows if setting in row.answers and setting in row.usage])
+
+
+def mean_cost(setting: str, used: Sequence[Usage]) -> Cost | None:
+    """The mean of what items took in a setting; None where there are none."""
     if not used:
         return None
     prices = [usage.cost_usd for usage in used if usage.cost_usd is not None]
@@ -312,17 +315,21 @@ def cost(rows: Sequence[Row], setting: str) -> Cost | None:
     )
 
 
-def _bootstrap(steps: Sequence[int], seed: int) -> tuple[float | None, float | None]:
-    if not steps:
+def bootstrapped(values: Sequence[float], seed: int) -> tuple[float | None, float | None]:
+    """The interval of a mean over items, by a percentile bootstrap (Efron and Tibshirani 1993, chapter 13).
+
+    It has 9,999 resamples, drawn by `seed`. None where there are no values.
+    """
+    if not values:
         return None, None
-    if len(set(steps)) == 1:
+    if len(set(values)) == 1:
         # Every resample is the same, and SciPy wants two values at least.
-        return float(steps[0]), float(steps[0])
+        return float(values[0]), float(values[0])
     import numpy
     from scipy.stats import bootstrap
 
     interval = bootstrap(
-        (numpy.array(steps),),
+        (numpy.array(values),),
         numpy.mean,
         n_resamples=_RESAMPLES,
         batch=1000,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from regen.conflict import aggregate
     from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
     from regen.program import Regen, result_of
+    from regen.report import ReportWriter
     from regen.scoring import Scorer, score
     from regen.types import (
         Answer,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Regen": "program",
     "result_of": "program",
+    "ReportWriter": "report",
     "Scorer": "scoring",
     "score": "scoring",
     "aggregate": "conflict",
@@ -69,6 +71,7 @@ __all__ = [
     "ProviderError",
     "Regen",
     "RegenError",
+    "ReportWriter",
     "Result",
     "Scorer",
     "Stance",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from regen.conflict import weigh
-from regen.fence import one_line
+from regen.fence import harmless, one_line
 from regen.kinds import EXPECTED, MEANING
 from regen.types import Answer, Claim, ConflictReport, Document, DocumentAnswer, Evidence, Kind, Stance
 
@@ -24,6 +24,12 @@ _CONFLICT_OF_WEIGHTS = (
     "Checking it against the documents showed a conflict. A newer document that corrects older ones, or says what has "
     "changed since, is right where it weighs no less than they do; one that calls a view a myth is right against those "
     "that repeat it; otherwise the side that weighs more is more likely right."
+)
+_CONFLICT_OF_A_REPORT = "Checking it against the documents showed that they contradict some of its claims."
+_REWRITE = (
+    "Write the report again, in three paragraphs with citations. For each claim above, say who says what, like "
+    '"[1] says that ..., whereas [2] and [3] say that ...", and which document is newer, or which side has more of '
+    "them; don't write it as a plain fact, and leave out what no document supports. Keep the rest."
 )
 _CONFLICT_OF_CHOICES = "Checking it against the documents showed a conflict."
 # Where the kind of conflict is known: what decides between the sides, and what it means for a choice.
@@ -99,6 +105,19 @@ def feedback(
     if kind in _DECIDES_CHOICE:
         lines.append(_DECIDES_CHOICE[kind])
     return "\n".join([*lines, *_rule(disputed, numbers, by_id, choices is not None, weights)])
+
+
+def report_feedback(answer: Answer, report: ConflictReport, documents: Sequence[Document]) -> str:
+    """The feedback on a report of several paragraphs, as `feedback`: with all of it, since what it has to keep is long.
+
+    It asks for who says what of each claim that documents contradict, and for no decision between them.
+    """
+    contradicted = sides(report, documents)
+    if not contradicted:
+        return ""
+    return "\n".join(
+        [f"Your first report was:\n{harmless(answer.text)}", _CONFLICT_OF_A_REPORT, contradicted, _REWRITE]
+    )
 
 
 def sides(report: ConflictReport, documents: Sequence[Document]) -> str:

@@ -64,6 +64,8 @@ Step = Literal[
     "checking",
     "finding the kind",
     "answering again",
+    "writing",
+    "writing again",
     "checking again",
 ]
 OnStep = Callable[[Step, int, int], None]
@@ -190,7 +192,7 @@ class Regen(dspy.Module):
                 nothing = f"No document has anything on {one_line(question, 80)!r}: ask in other words, or name others."
                 # What could not be read, or searched, may be what has it.
                 raise InputError(" ".join([nothing, *warnings]))
-            task = _Choosing(self, question, list(choices), found) if choices else Writing(self, question, found)
+            task = self.task(question, choices, found)
             checked = self.strategy == "conflict-score"
             found_kind: FoundKind | None = None
             if self.by_kind is not None and isinstance(task, Writing):
@@ -216,7 +218,7 @@ class Regen(dspy.Module):
                 if number == 0 and resolution.set_aside:
                     text = resolved_feedback(kept, report, found, resolution, answers, choices, asked_for, weights)
                 else:
-                    text = feedback_text.feedback(kept, report, found, answers, choices, asked_for, weights)
+                    text = self.feedback(kept, report, found, answers, choices, asked_for, weights)
                 if not text:
                     break
                 again = task.answer(text)
@@ -246,6 +248,14 @@ class Regen(dspy.Module):
                 warnings=list(dict.fromkeys([*warnings, *task.warnings])),
             )
         return dspy.Prediction(**dict(result), regenerated=result.regenerated)
+
+    def task(self, question: str, choices: Sequence[str] | None, documents: list[Document]) -> Writing | _Choosing:
+        """What gives answers to the question and scores them."""
+        return _Choosing(self, question, list(choices), documents) if choices else Writing(self, question, documents)
+
+    def feedback(self, answer: Answer, report: ConflictReport, documents: Sequence[Document], *more: Any) -> str:
+        """What is fed back about an answer, "" where nothing contradicts it: see `regen.feedback.feedback`."""
+        return feedback_text.feedback(answer, report, documents, *more)
 
     def _retrieve(self, question: str, warnings: list[str]) -> list[Document]:
         if self.search is None:

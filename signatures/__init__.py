@@ -7,6 +7,7 @@ from signatures.assess_credibility import AssessCredibility, Assessment
 from signatures.claims import ExtractClaims, ExtractMergedClaims, ExtractSalientClaims
 from signatures.conflict_kind import ChooseKind, NameKind
 from signatures.reading import ReadDocument
+from signatures.report import WriteBalancedReport, WriteReport, WriteSuperBalancedReport
 from signatures.stance import DocumentVerdict, JudgeDocument, JudgeDocuments, Verdict
 
 __all__ = [
@@ -29,4 +30,7 @@ __all__ = [
     "NameKind",
     "ReadDocument",
     "Verdict",
+    "WriteBalancedReport",
+    "WriteReport",
+    "WriteSuperBalancedReport",
 ]

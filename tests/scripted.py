@@ -19,7 +19,8 @@ PROMPT_TOKENS, CACHED_TOKENS, COMPLETION_TOKENS = 100, 60, 5
 class ScriptedEngine:
     """Calls `script` with the system text, the last user text and the request.
 
-    The script returns the reply, or the reply and the log-probabilities of its first token's alternatives.
+    The script returns the reply, or the reply and the log-probabilities of its first token's alternatives. Replies end
+    for `finish_reason`.
     """
 
     supports_function_calling = False
@@ -30,6 +31,7 @@ class ScriptedEngine:
     def __init__(self, script: Script, *, gives_logprobs: bool = False) -> None:
         self.script = script
         self.gives_logprobs = gives_logprobs
+        self.finish_reason = "stop"
         self.requests: list[Request] = []
         self._lock = threading.Lock()
 
@@ -43,7 +45,7 @@ class ScriptedEngine:
         choice: dict[str, Any] = {
             "index": 0,
             "message": {"role": "assistant", "content": text},
-            "finish_reason": "stop",
+            "finish_reason": self.finish_reason,
         }
         if logprobs is not None:
             top = [{"token": token, "logprob": logprob, "bytes": None} for token, logprob in logprobs.items()]

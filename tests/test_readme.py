@@ -76,14 +76,16 @@ def test_python_example_runs(scripted_lm, monkeypatch: pytest.MonkeyPatch, capsy
 def test_the_lines_of_data_are_those_that_the_evaluations_read(tmp_path: Path) -> None:
     from eval_choices.data import load as load_choices
     from eval_conflictbench.data import ITEMS, PAIRS, load
+    from eval_reports.data import load as load_topics
 
     (block,) = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
-    choices, pair, item = (tmp_path / name for name in ("choices", "pair", "item"))
-    for file, line in zip((choices, pair, item), block.splitlines(), strict=True):
+    choices, pair, item, topic = (tmp_path / name for name in ("choices", "pair", "item", "topic"))
+    for file, line in zip((choices, pair, item, topic), block.splitlines(), strict=True):
         file.write_text(line)
     assert load_choices(choices)[0][0].choices == ["yes", "no"]
     assert load(pair, "plain", PAIRS)[0].stance == "contradicts"
     assert load(item, "plain", ITEMS)[0].conflict
+    assert load_topics(topic)[0].topic == "When the museum is open"
 
 
 def test_the_list_of_sources_is_one_that_is_read(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from regen.cli.ask import ask
 from regen.cli.config import config
 from regen.cli.conflicts import conflicts
 from regen.cli.doctor import doctor
+from regen.cli.report import report
 from regen.cli.schema import schema
 from regen.cli.score import score
 from regen.cli.search import search
@@ -50,6 +51,7 @@ def regen(
 
 
 app.command("ask")(ask)
+app.command("report")(report)
 app.command("score")(score)
 app.command("search")(search)
 app.command("conflicts")(conflicts)

@@ -128,7 +128,7 @@ def ask(
     )
     settings, compiled = with_program(load(flags), program)
     others = {"--out": out, "--record": record, "--file": file, "--recorded": recorded}
-    _check_log(settings.log_conflicts, {**others, "--credibility-list": settings.credibility_list})
+    check_log(settings.log_conflicts, {**others, "--credibility-list": settings.credibility_list})
     gold_kind_of(settings.strategy, gold_kind, choosing=choice is not None)
     sources = source_list(settings, credibility_list)
 
@@ -148,7 +148,7 @@ def ask(
             raise typer.Exit(error.exit_code)
 
 
-def _check_log(log: Path | None, others: dict[str, Path | None]) -> None:
+def check_log(log: Path | None, others: dict[str, Path | None]) -> None:
     """Refuses a log of conflicts that is a file with something else in it."""
     for option, other in others.items():
         if log is not None and other is not None and log.resolve() == other.resolve():

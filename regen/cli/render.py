@@ -45,6 +45,38 @@ def result(result: Result, out: Console) -> None:
     _end(result.warnings, result.usage, out)
 
 
+def reports(result: Result) -> list[tuple[str, ConflictReport]]:
+    """The reports that were written on a topic, by what they are called, with their scores."""
+    again = [
+        (f"rewritten {number}" if number > 1 else "rewritten", one.report)
+        for number, one in enumerate(result.rounds, 1)
+    ]
+    return [("first", result.initial_report), *again]
+
+
+def written(result: Result, out: Console) -> None:
+    """A report on a topic, the scores of all that were written, what the sources disagree on, and what it cost."""
+    out.print()
+    hang(out, "  ", Text(printable(result.answer.text)))
+    out.print()
+    out.print(Text("  Scores", style="bold"))
+    for name, found in reports(result):
+        said = (
+            f"CS-C {found.cs_c:.2f}  CS-R {found.cs_r:.2f}  {len(found.claims)} claims: {len(found.in_conflict)} in "
+            f"conflict, {len(found.unverified)} unverified"
+        )
+        hang(out, f"  {name:13}", Text(said if found.judged else "could not be checked: see the warnings"))
+    kept = f"the {'rewritten' if result.regenerated else 'first'} report: {result.decision.reason}."
+    hang(out, f"  {'kept':13}", Text(kept, style="dim"))
+    _disagreement(result, out, "report")
+    if still := result.regenerated and _disputed(result.report):
+        out.print()
+        out.print(Text("  What they still disagree on in the rewritten report", style="bold red"))
+        _claims(still, result.report, _Sides(result.documents, out), out)
+    _sources(result.documents, result.answer.citations, out, result.report)
+    _end(result.warnings, result.usage, out)
+
+
 def report(report: ConflictReport, documents: Sequence[Document], usage: Usage, out: Console) -> None:
     """A scored response."""
     out.print()
@@ -105,32 +137,40 @@ def _choices(result: Result, out: Console) -> None:
         hang(out, "  > " if chosen else "    ", line)
 
 
-def _disagreement(result: Result, out: Console) -> None:
+def _disagreement(result: Result, out: Console, what: str = "answer") -> None:
     report = result.initial_report
-    disputed = [claim for claim in report.claims if report.sides(claim.id)[1]]
+    disputed = _disputed(report)
     if not report.judged:
         out.print()
-        out.print(Text("  The answer could not be checked against the documents: see the warnings.", style="yellow"))
+        out.print(Text(f"  The {what} could not be checked against the documents: see the warnings.", style="yellow"))
     elif disputed:
         out.print()
         out.print(Text("  What the sources disagree on", style="bold red"))
     elif len(result.document_answers) < 2 and len(report.unverified) < len(report.claims):
         out.print()
-        out.print(Text("  The sources don't disagree about this answer.", style="green"))
+        out.print(Text(f"  The sources don't disagree about this {what}.", style="green"))
     elif not report.claims:
         out.print()
-        out.print(Text("  The answer makes no claim that can be checked.", style="yellow"))
+        out.print(Text(f"  The {what} makes no claim that can be checked.", style="yellow"))
     sides = _Sides(result.documents, out)
-    for place, claim in enumerate(disputed):
-        if place:
-            out.print()
-        hang(out, "  ", Text(printable(claim.text)))
-        sides.show(*report.sides(claim.id), report.not_counted(claim.id))
+    _claims(disputed, report, sides, out)
     if len(result.document_answers) > 1:
         _document_answers(result.document_answers, sides, out)
     unverified = [claim for claim in result.report.claims if claim.id in result.report.unverified]
     if unverified:
         _unverified(unverified, out)
+
+
+def _disputed(report: ConflictReport) -> list[Claim]:
+    return [claim for claim in report.claims if report.sides(claim.id)[1]]
+
+
+def _claims(claims: Sequence[Claim], report: ConflictReport, sides: _Sides, out: Console) -> None:
+    for place, claim in enumerate(claims):
+        if place:
+            out.print()
+        hang(out, "  ", Text(printable(claim.text)))
+        sides.show(*report.sides(claim.id), report.not_counted(claim.id))
 
 
 def _kind(result: Result, out: Console) -> None:

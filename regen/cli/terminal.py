@@ -37,8 +37,9 @@ def hang(out: Console, head: Text | str, body: Text) -> None:
         out.print(head, soft_wrap=True)
         head = Text(" " * 6)
     for place, line in enumerate(body.wrap(out, max(out.width - head.cell_len, 1))):
-        line.rstrip()
-        out.print(Text.assemble(" " * head.cell_len if place else head, line), soft_wrap=True)
+        shown = Text.assemble(" " * head.cell_len if place else head, line)
+        shown.rstrip()
+        out.print(shown, soft_wrap=True)
 
 
 class Steps:

@@ -124,7 +124,15 @@ def test_schema_describes_the_answer_and_the_failure(cli: Any, command: str) -> 
     assert {"Failure", f"{command.capitalize()}Output"} <= set(cli("schema", command).json["$defs"])
 
 
-@pytest.mark.parametrize(("of", "types"), [("eval", {"Figures", "Failure"}), ("results", {"Accuracy", "Row"})])
+@pytest.mark.parametrize(
+    ("of", "types"),
+    [
+        ("eval", {"Figures", "Failure"}),
+        ("results", {"Accuracy", "Row"}),
+        ("reports", {"ReportFigures", "Failure"}),
+        ("reports-results", {"Figure", "Row"}),
+    ],
+)
 def test_schema_describes_what_an_evaluation_prints_and_writes(cli: Any, of: str, types: set[str]) -> None:
     assert types <= set(cli("schema", of).json["$defs"])
 
@@ -132,7 +140,7 @@ def test_schema_describes_what_an_evaluation_prints_and_writes(cli: Any, of: str
 def test_schema_of_something_else_is_told(cli: Any) -> None:
     ended = cli("schema", "doctor")
     assert ended.code == 2
-    known = "ask, conflicts, eval, judge, judge-results, program, results, score, search"
+    known = "ask, conflicts, eval, judge, judge-results, program, reports, reports-results, results, score, search"
     assert f"There is no schema of 'doctor'; there are: {known}." in ended.err
 
 
