@@ -293,7 +293,11 @@ def position(rows: Sequence[Row], setting: str) -> Position | None:
 
 def cost(rows: Sequence[Row], setting: str) -> Cost | None:
     """The mean usage of one item, asked in one order; None where no item was answered."""
-    used = [row.usage[setting] for row in rows if setting in row.answers and setting in row.usage]
+    return mean_cost(setting, [row.usage[setting] for row in rows if setting in row.answers and setting in row.usage])
+
+
+def mean_cost(setting: str, used: Sequence[Usage]) -> Cost | None:
+    """The mean of usages, each of one item; None of none."""
     if not used:
         return None
     prices = [usage.cost_usd for usage in used if usage.cost_usd is not None]
