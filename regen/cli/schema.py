@@ -15,9 +15,10 @@ def schema(
     of: Annotated[
         str,
         typer.Argument(
-            help="ask, score, search, conflicts, eval (truthfulqa, choices) or judge (eval stance, conflictbench): "
-            "what it prints with --json. results, judge-results: the results.json of an evaluation. program: the "
-            "card.json of a compiled program, which optimize and program show print with --json."
+            help="ask, score, search, conflicts, eval (truthfulqa, choices), judge (eval stance, conflictbench) or "
+            "eval-conflicts: what it prints with --json. results, judge-results, conflicts-results: the results.json "
+            "of an evaluation. program: the card.json of a compiled program, which optimize and program show print "
+            "with --json."
         ),
     ],
 ) -> None:
