@@ -12,23 +12,14 @@ rules: that would take a model.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
-from typing import Any
 
+from eval_conflicts.data import Item, load
 from regen import kinds
-from regen.types import Document, Kind
+from regen.types import Kind
 
-LABELS = {
-    "No conflict": Kind.NO_CONFLICT,
-    "Complementary information": Kind.COMPLEMENTARY,
-    "Conflicting opinions and research outcomes": Kind.OPINIONS,
-    "Conflict due to outdated information": Kind.OUTDATED,
-    "Conflict due to misinformation": Kind.MISINFORMATION,
-}
 CANDIDATES = (0.3, 0.4, 0.5, 0.6, 0.7)
 
 
@@ -36,11 +27,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     options = parser.parse_args()
-    rows = [json.loads(line) for line in options.data.read_text(encoding="utf-8").splitlines()]
-    halves: tuple[list[Any], list[Any]] = ([], [])
-    for kind in LABELS:
-        for place, row in enumerate(row for row in rows if row["conflict_type"] == kind):
-            halves[place % 2].append(row)
+    items = load(options.data)
+    halves: tuple[list[Item], list[Item]] = ([], [])
+    for kind in Kind:
+        for place, item in enumerate(item for item in items if item.kind is kind):
+            halves[place % 2].append(item)
     told: list[Kind] = []
     predicted: list[Kind] = []
     majority: list[Kind] = []
@@ -51,7 +42,7 @@ def main() -> None:
         show(f"half {number}, {len(reported)} items, agreed from {best}", truth, found)
         told, predicted, majority = told + truth, predicted + found, majority + [most] * len(reported)
     show(f"both halves, {len(told)} items", told, predicted)
-    show(f"as it ships, agreed from {kinds.AGREED}", labels(rows), by_rules(rows, kinds.AGREED))
+    show(f"as it ships, agreed from {kinds.AGREED}", labels(items), by_rules(items, kinds.AGREED))
     show("the majority class of the other half", told, majority)
     show("always no-conflict", told, [Kind.NO_CONFLICT] * len(told))
     print("\n" + " " * 16 + "".join(f"{kind:>16}" for kind in Kind))
@@ -60,31 +51,18 @@ def main() -> None:
         print(f"{truth_kind:16}" + "".join(f"{pairs[truth_kind, kind]:>16}" for kind in Kind))
 
 
-def labels(rows: Sequence[Any]) -> list[Kind]:
+def labels(items: Sequence[Item]) -> list[Kind]:
     """What people labelled."""
-    return [LABELS[row["conflict_type"]] for row in rows]
+    return [item.kind for item in items]
 
 
-def by_rules(rows: Sequence[Any], agreed: float) -> list[Kind]:
+def by_rules(items: Sequence[Item], agreed: float) -> list[Kind]:
     """What the rules say, with another share from which documents count as agreed."""
     kept, kinds.AGREED = kinds.AGREED, agreed
     try:
-        return [kinds.guess(row["query"], documents(row)).kind for row in rows]
+        return [kinds.guess(item.question, item.documents).kind for item in items]
     finally:
         kinds.AGREED = kept
-
-
-def documents(row: Any) -> list[Document]:
-    """An item's search results."""
-    return [
-        Document(
-            id=item["doc_id"],
-            text=item["snippet"],
-            url=item["source_url"],
-            published=date.fromisoformat(item["timestamp"]) if item.get("timestamp") else None,
-        )
-        for item in row["retrieved_docs"]
-    ]
 
 
 def f1(truth: Sequence[Kind], found: Sequence[Kind], kind: Kind) -> float:

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from eval_conflictbench.items import document
 from eval_conflictbench.rows import Row, Rows
+from eval_conflicts.data import items as conflict_items
 from regen.errors import InputError
 from regen.types import Document, Record, Text
 
@@ -41,21 +42,11 @@ def plain(row: Row, _: int) -> list[ReportItem]:
 
 
 def conflicts(row: Row, number: int) -> list[ReportItem]:
-    """CONFLICTS (Cattan et al. 2025, google-research-datasets/rag_conflicts): a query, search results, and the kind of
-    conflict, which is the category. The results are taken whole, in their order."""
-    results = [
-        {
-            "id": result["doc_id"],
-            "text": result["snippet"],
-            "url": result["source_url"],
-            "published": result.get("timestamp") or None,
-            "published_from": "provider" if result.get("timestamp") else None,
-        }
-        for result in row["retrieved_docs"]
+    """CONFLICTS, as `eval_conflicts.data.load` says: the kind of conflict is the category."""
+    return [
+        ReportItem(id=item.id, topic=item.question, documents=item.documents, category=row["conflict_type"])
+        for item in conflict_items(row, number)
     ]
-    documents = [document(result, place) for place, result in enumerate(results, 1)]
-    item = {"id": row.get("id") or f"conflicts-{number}", "topic": row["query"], "category": row["conflict_type"]}
-    return [ReportItem.model_validate({**item, "documents": documents})]
 
 
 FORMATS: dict[str, Callable[[Row, int], list[ReportItem]]] = {"plain": plain, "conflicts": conflicts}

@@ -16,7 +16,7 @@ from typing import Any
 import dspy
 
 from regen.adapter import PlainAdapter
-from regen.errors import InputError, ProviderError
+from regen.errors import InputError, ProviderError, UnreadableError
 from regen.fence import one_line
 from regen.models import gives_logprobs
 from regen.parallel import in_turn
@@ -58,7 +58,7 @@ def choose(
 
     Raises:
         InputError: more than 25 options.
-        ProviderError: the model replied without one of the letters, twice.
+        UnreadableError: the model replied without one of the letters, twice.
     """
     if len(options) > len(LETTERS):
         raise InputError(f"{len(options)} choices are more than the {len(LETTERS)} that can be offered at once.")
@@ -120,7 +120,9 @@ def _by_logprobs(
         )
     top = [(token["token"].strip(), token["logprob"]) for token in tokens[0]["top_logprobs"]]
     if not any(token in letters for token, _ in top):
-        raise ProviderError(f"The model was asked for one letter and would reply {one_line(tokens[0]['token'], 20)!r}.")
+        raise UnreadableError(
+            f"The model was asked for one letter and would reply {one_line(tokens[0]['token'], 20)!r}."
+        )
     floor = min((logprob for _, logprob in top), default=0.0) - _BELOW
     scores = [max((logprob for token, logprob in top if token == letter), default=floor) for letter in letters]
     by_option = [0.0] * len(options)
@@ -140,7 +142,7 @@ def _by_letter(
         if place is not None:
             break
     else:
-        raise ProviderError(f"The model was asked for one letter and replied {one_line(reply, 60)!r}.")
+        raise UnreadableError(f"The model was asked for one letter and replied {one_line(reply, 60)!r}.")
     chosen = order[place] if place < len(order) else len(options)
     return _normalize([0.0 if option == chosen else -3.0 for option in range(len(letters))])
 

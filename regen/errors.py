@@ -25,6 +25,10 @@ class ProviderError(RegenError):
     exit_code = 4
 
 
+class UnreadableError(ProviderError):
+    """A model replied, and what it was asked for is not in the reply."""
+
+
 class LimitError(RegenError):
     """A run that ended early because it was to cost no more."""
 

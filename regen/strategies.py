@@ -79,6 +79,19 @@ class KindFinder(dspy.Module):
         """
         if self.by == "rules":
             return guess(question, documents, report)
+        try:
+            found = self.ask(question, documents, report)
+        except expected() as error:
+            cause = str(translate(error)).rstrip(".")
+            return _by_rules(question, documents, report, warnings, f"the model failed ({one_line(cause, 200)})")
+        if isinstance(found, str):
+            return _by_rules(question, documents, report, warnings, f"the model replied {one_line(found, 60)!r}")
+        return found
+
+    def ask(
+        self, question: str, documents: Sequence[Document], report: ConflictReport | None = None
+    ) -> FoundKind | str:
+        """What the model says, without the rules to help: the kind, or its reply where that names none, twice."""
         inputs = {
             "documents": fence_all(documents, hosts=True),
             "question": question,
@@ -86,16 +99,9 @@ class KindFinder(dspy.Module):
         }
         lm = self.choose.lm or dspy.settings.lm
         weak = str(getattr(lm, "model", "")).startswith("embedded/") and gives_logprobs(lm)
-        try:
-            # What is said on the way is no part of the answer that is streamed.
-            with dspy.context(send_stream=None):
-                found = self._chosen(inputs) if weak else self._told(inputs)
-        except expected() as error:
-            cause = str(translate(error)).rstrip(".")
-            return _by_rules(question, documents, report, warnings, f"the model failed ({one_line(cause, 200)})")
-        if isinstance(found, str):
-            return _by_rules(question, documents, report, warnings, f"the model replied {one_line(found, 60)!r}")
-        return found
+        # What is said on the way is no part of the answer that is streamed.
+        with dspy.context(send_stream=None):
+            return self._chosen(inputs) if weak else self._told(inputs)
 
     def _chosen(self, inputs: dict[str, Any]) -> FoundKind:
         kinds = list(Kind)

@@ -56,7 +56,10 @@ app.command("score")(score)
 app.command("search")(search)
 app.command("conflicts")(conflicts)
 app.add_typer(models.app, name="models")
-evals = typer.Typer(help="Measure what answering again does, or how good a judge is.", no_args_is_help=True)
+evals = typer.Typer(
+    help="Measure what answering again does, how good a judge is, or what strategies make of conflicts.",
+    no_args_is_help=True,
+)
 app.add_typer(evals, name="eval")
 app.add_typer(runs.app, name="runs")
 app.add_typer(program.app, name="program")

@@ -129,7 +129,7 @@ def test_schema_describes_the_answer_and_the_failure(cli: Any, command: str) -> 
     [
         ("eval", {"Figures", "Failure"}),
         ("results", {"Accuracy", "Row"}),
-        ("reports", {"ReportFigures", "Failure"}),
+        ("eval-reports", {"ReportFigures", "Failure"}),
         ("reports-results", {"Figure", "Row"}),
     ],
 )
@@ -140,7 +140,10 @@ def test_schema_describes_what_an_evaluation_prints_and_writes(cli: Any, of: str
 def test_schema_of_something_else_is_told(cli: Any) -> None:
     ended = cli("schema", "doctor")
     assert ended.code == 2
-    known = "ask, conflicts, eval, judge, judge-results, program, reports, reports-results, results, score, search"
+    known = (
+        "ask, conflicts, conflicts-results, eval, eval-conflicts, eval-reports, judge, judge-results, program, "
+        "reports-results, results, score, search"
+    )
     assert f"There is no schema of 'doctor'; there are: {known}." in ended.err
 
 
