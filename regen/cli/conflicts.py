@@ -40,8 +40,10 @@ def conflicts(
     no_color: options.NoColor = False,
 ) -> None:
     """Show which documents conflict most, on what, with which others, and on how many questions of each day.
-    The file holds the questions on which documents conflicted, in full, with quotes from the documents; of the other
-    questions only when they were asked and which documents were read.
+
+    The file holds the questions on which documents conflicted, in full, with
+    quotes from the documents; of the other questions only when they were asked
+    and which documents were read.
     """
     from regen.conflictlog import read, summary
 
