@@ -3,8 +3,8 @@
     python benchmarks/judges.py held_out --judges builtin
     python benchmarks/judges.py held_out --judges contrast cascade --each 20
 
-`held_out` is the folder of rows that `training/train.py` left out; `debunking.jsonl` beside this file is the fourth
-set. Each run keeps every call in its folder, so the same command goes on after any end, and prints the whole table.
+`held_out` is the folder of rows that `training/train.py` left out; `debunking.jsonl` and `plain.jsonl` beside this file
+are the other sets. Each run keeps every call in its folder, so the same command goes on after any end, and prints the whole table.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from regen.output import Failure
 
 HERE = Path(__file__).parent
 PRINTED: TypeAdapter[JudgeFigures | Failure] = TypeAdapter(JudgeFigures | Failure)
-# The name of each set, the command that measures on it, its file, and the file's format.
+# The name of each set, the command that measures on it, its file and that file's format.
 SETS = (
     ("Factcheck-GPT", "stance", "factcheck_stance_dev.jsonl", "factcheck"),
     ("RAMDocs", "conflictbench", "ramdocs_dev.jsonl", "ramdocs"),
     ("ConflictNQ", "conflictbench", "conflict_nq_dev.jsonl", "conflict_nq"),
-    ("debunking", "stance", None, "plain"),
+    ("debunking", "stance", HERE / "debunking.jsonl", "plain"),
+    ("plain", "stance", HERE / "plain.jsonl", "plain"),
 )
 
 
@@ -47,7 +48,7 @@ def main() -> None:
         for name, command, file, format in SETS:
             if options.sets and name not in options.sets:
                 continue
-            data = options.data / file if file else HERE / "debunking.jsonl"
+            data = options.data / file
             folder = options.runs / f"{judge.replace('/', '_')}-{name}-{options.each or 'all'}"
             arguments = ["eval", command, "--data", str(data), "--format", format, "--judge", judge]
             arguments += ["--run", str(folder), "--json", "--quiet"]

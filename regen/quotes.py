@@ -14,7 +14,7 @@ FUZZY_RATIO = 92.0
 FUZZY_FROM = 24
 
 _FOLD = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n{2,}|\n(?=\s*(?:[-*#|]|\d+\.))")
+_SENTENCE = re.compile(r"(?<=[.!?])\s?[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n{2,}|\n(?=\s*(?:[-*#|]|\d+\.))")
 
 
 def find_quote(quote: str, text: str) -> str | None:

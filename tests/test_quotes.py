@@ -122,6 +122,10 @@ def test_a_quote_without_the_documents_soft_hyphens_is_found() -> None:
     assert find_quote("a contradiction", "It is a contra\u00addiction.") == "a contra\u00addiction"
 
 
+def test_a_closing_mark_that_stands_alone_ends_a_sentence() -> None:
+    assert sentences('He says "All may go. "\nThen "Who?" he asks.') == ['He says "All may go.', 'Then "Who?" he asks.']
+
+
 def test_sentences_are_told_apart_by_their_ends_lines_and_list_marks() -> None:
     text = "One is 1.5 m. Two (really?) \u2026 Is it?\n\nA heading\n- an item\n- another\n1. a third"
     assert sentences(text) == [

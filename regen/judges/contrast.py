@@ -240,13 +240,10 @@ class ContrastJudge(JudgeModule):
 
     def _stated(self, claim: str, question: str, options: list[str]) -> set[int]:
         """Which of the answers a claim states; an answer that is not among them yet is added."""
-        # "Yes" agrees with all that doesn't deny, so a claim about something else would state it.
-        on_question = is_yes_or_no(claim) or bearing(claim, question) >= BEARING
-        same = {
-            place
-            for place, option in enumerate(options)
-            if same_answer(claim, option) and (on_question or not is_yes_or_no(option))
-        }
+        if any(map(is_yes_or_no, options)) and not (is_yes_or_no(claim) or bearing(claim, question) >= BEARING):
+            # "Yes" agrees with all that doesn't deny, so a claim about something else would state it.
+            return set()
+        same = {place for place, option in enumerate(options) if same_answer(claim, option)}
         if same:
             return same
         answer = self._read(one_line(claim, 600), question)
