@@ -4,7 +4,8 @@
     python benchmarks/judges.py held_out --judges contrast cascade --each 20
 
 `held_out` is the folder of rows that `training/train.py` left out; `debunking.jsonl` and `plain.jsonl` beside this file
-are the other sets. Each run keeps every call in its folder, so the same command goes on after any end, and prints the whole table.
+are the other sets. Each run keeps every call in its folder, so the same command goes on after any end, and prints the
+whole table.
 """
 
 from __future__ import annotations
