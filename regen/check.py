@@ -30,11 +30,18 @@ NEIGHBORS = 20
 """How many sentences a sentence is compared with, at least where so many are similar to it."""
 SIMILARITY = 0.2
 """The least cosine of two sentences' words, values left out, by which they are compared."""
-ON_TOPIC = 0.45
-"""The least cosine of two sentences' embeddings, the names that both have left out, by which they are on one topic."""
+LEAST = 0.54
+"""The least confidence of a finding, chosen on the half `tune` of `benchmarks/check_folders.py` and on `examples`."""
+_SPEAKING = 30
 _LONGEST = 45
 _FEWEST = 2
 _COMPANY = 0.2  # a name that more of the documents than this share tells none of them apart
+
+_BOUND = re.compile(
+    r"^(?:it(?! is an? )|its|they|their|he|his|she|her|this|these|that|those)\b"
+    r"|\b(?:this|the) (?:page|document|guide|article|file|note|text|handbook|manual|section|list|overview)\b",
+    re.IGNORECASE,
+)
 
 Step = Literal["reading", "comparing", "judging"]
 Progress = Callable[[Step, int, int], None]
@@ -229,18 +236,27 @@ def _suspects(
         differ = difference(a.statement, b.statement)
         if differ is None:
             continue
-        weights = [sum(map(near.weight, side)) for side in (texts[first], texts[second], texts[first] & texts[second])]
-        shared = weights[2] / (min(weights[:2]) or 1.0)
-        ours = [files[path] for path in a.where if path not in b.where]
-        others = [files[path] for path in b.where if path not in a.where]
+        named = differ.kind == "name"
+        ours, others = (_speaking(files, side, other) for side, other in ((a, b), (b, a)))
         same = [(x, y) for x in ours for y in others if _one_thing(a.statement, b.statement, x, y, common)]
-        if same:
-            kept = ([x for x in ours if any(x is one for one, _ in same)], [y for y in others if any(y is one for _, one in same)])
-            # Where names are what differs, what is left without any is the same.
-            similar = _similarity(a.statement, b.statement, every=differ.kind == "name")
-            if similar >= ON_TOPIC:
-                pairs.append(_Pair((a, b), kept, differ.kind, differ.reason, (shared + similar) / 2))
+        if not same:
+            continue
+        differing = a.statement.names ^ b.statement.names if named else frozenset[str]()
+        sides = [words - differing for words in (texts[first], texts[second])]
+        weights = [sum(map(near.weight, words)) for words in (*sides, sides[0] & sides[1])]
+        shared = weights[2] / ((weights[0] * weights[1]) ** 0.5 or 1.0)
+        alike = (shared + _similarity(a.statement, b.statement, every=named)) / 2
+        if alike >= LEAST:
+            x, y = same[0]
+            also = [one for one, other in same if other is y], [other for one, other in same if one is x]
+            pairs.append(_Pair((a, b), also, differ.kind, differ.reason, alike))
     return compared, pairs
+
+
+def _speaking(files: dict[str, _File], side: _Said, other: _Said) -> list[_File]:
+    """The files in which a sentence stands and the other does not, the newest first; as many as are worth a look."""
+    found = [files[path] for path in side.where if path not in other.where]
+    return sorted(found, key=lambda file: (file.published or date.min, file.path), reverse=True)[:_SPEAKING]
 
 
 def _similarity(a: Statement, b: Statement, *, every: bool) -> float:
@@ -262,8 +278,15 @@ def _one_thing(a: Statement, b: Statement, x: _File, y: _File, common: frozenset
     context = x.about.names - common, y.about.names - common
     if x.about.which and y.about.which and not x.about.which & y.about.which:
         return False
+    if _is_bound(a) or _is_bound(b):
+        return bool((x.about.phrases & y.about.phrases) - common)
     here, there = ours | (x.about.names - common), others | (y.about.names - common)
     return not (here - there and there - here) and not other_thing(x.about, y.about)
+
+
+def _is_bound(side: Statement) -> bool:
+    """Whether a sentence says of its document, or of what that is about, what it says."""
+    return not side.names and _BOUND.search(side.text) is not None
 
 
 def _is_series(one: str, other: str) -> bool:
@@ -324,8 +347,7 @@ def _once_each(findings: Sequence[Finding]) -> Iterator[Finding]:
 def _finding(pair: _Pair, item: Evidence | None = None) -> Finding:
     sides = []
     for said, files in zip(pair.said, pair.files, strict=True):
-        # Of several that say the same, the newest one speaks.
-        first = max(files, key=lambda file: (file.published or date.min, file.path))
+        first = files[0]
         sides.append(
             CheckedSide(
                 document=first.path,

@@ -235,7 +235,7 @@ def statement(sentence: str, proper: Collection[str], *, title: bool = False) ->
         title: It is a title, in which capitals alone make no name.
     """
     text = " ".join(_MARKUP.sub(" ", printable(sentence)).split())
-    plain = _HARMLESS.sub(lambda found: " " * len(found.group()), text)
+    plain = re.sub(r"\bwithout (?=having|needing)", "not ", _HARMLESS.sub(" ", text))
     sequence: list[str] = []
     values: list[Value] = []
     names, which, words = set(), set(), set()
@@ -404,8 +404,9 @@ def _denial(a: Statement, b: Statement) -> str:
         return ""
     if opposite:
         return "opposites: " + " / ".join(_as_written(side, word) for side, word in zip((a, b), opposite, strict=True))
-    denying = a if a.denies % 2 else b
-    return f"only one of them denies: {next(word for word in _PLAIN_WORD.findall(denying.text) if _is_denial(word))}"
+    words = _PLAIN_WORD.findall((a if a.denies % 2 else b).text)
+    said = next((word for word in words if _is_denial(word)), "without")
+    return f"only one of them denies: {said}"
 
 
 def _opposite(a: Statement, b: Statement) -> tuple[str, ...]:
