@@ -1,7 +1,7 @@
 """`regen check` on folders with planted contradictions: what it finds, what it makes up, and how long it takes.
 
-    python benchmarks/check.py                          # 500, 1,000 and 2,000 documents of the half `report`
-    python benchmarks/check.py --half tune --seed 1 --documents 500 --judges builtin heuristic
+    python benchmarks/check.py                          # 500, 1,000 and 2,000 documents of the part `report`
+    python benchmarks/check.py --part tune --seed 1 --documents 500 --judges builtin heuristic
 
 20 contradictions and 200 near-duplicates that agree are planted in a folder of 2,000 documents, and as many in its
 proportion in a smaller one. Two files of a finding that do not belong together count as a false alarm, and so do two
@@ -16,27 +16,30 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from check_folders import KINDS, Planted, write
+from check_folders import KINDS, PARTS, Planted, write
 
 from regen.check import RULES, CheckReport, check
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=("tune", "report"), default="report")
+    parser.add_argument("--part", choices=tuple(PARTS), default="report")
     parser.add_argument("--documents", type=int, nargs="+", default=[500, 1000, 2000])
     parser.add_argument("--judges", nargs="+", default=[RULES])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", action="store_true", help="print what was missed and made up")
     options = parser.parse_args()
-    print(f"{'judge':12}{'documents':>10}{'found':>8}{'false':>7}{'seconds':>9}{'compared':>10}{'of':>13}{'share':>8}{'suspected':>11}{'of':>11}{'share':>8}  found by kind")
+    print(
+        f"{'judge':12}{'documents':>10}{'found':>8}{'false':>7}{'seconds':>9}{'compared':>10}{'of':>13}{'share':>8}"
+        f"{'suspected':>11}{'of':>11}{'share':>8}  found by kind"
+    )
     for judge in options.judges:
         for documents in options.documents:
             with tempfile.TemporaryDirectory() as home:
                 os.environ["REGEN_CACHE_DIR"] = str(Path(home) / "cache")
                 folder = Path(home) / "documents"
                 contradictions = documents // 100
-                planted = write(folder, options.half, documents, contradictions, documents // 10, options.seed)
+                planted = write(folder, options.part, documents, contradictions, documents // 10, options.seed)
                 report = check(folder, judge)
                 _show(report, planted, options.show)
 
@@ -57,7 +60,12 @@ def _show(report: CheckReport, planted: list[Planted], detail: bool) -> None:
     if not detail:
         return
     for finding in false:
-        print("  false", finding.confidence, finding.difference, *(f"\n    {side.document}: {side.quote}" for side in finding.sides))
+        print(
+            "  false",
+            finding.confidence,
+            finding.difference,
+            *(f"\n    {side.document}: {side.quote}" for side in finding.sides),
+        )
     for one in planted:
         if one.kind and one.files not in pairs:
             print("  missed", one.kind, *(f"\n    {sentence}" for sentence in one.sentences))

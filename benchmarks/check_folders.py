@@ -4,8 +4,8 @@ A document is about one thing of its own (a product, a site, a project, a year's
 is filled up with sentences that many documents share. A planted contradiction and a near-duplicate that agrees are each
 a second document on some thing, which says one of its facts again: otherwise, or the same in other words.
 
-There are two halves, `tune` and `report`, that share no fact, no wording and no filler. What regen does was looked at
-on `tune`; figures are of `report`.
+There are three parts that share no fact, no wording of one and no filler: `tune` and `second`, on which what regen does
+was looked at and changed, and `report`, written afterwards, for figures.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ TUNE = (
     Fact("name", ("{x} is hosted in {v}.", "The servers of {x} are located in {v}.", "{v} hosts the servers of {x}."),
          (("Frankfurt", "Dublin"), ("Oregon", "Virginia"), ("Singapore", "Tokyo"))),
 )  # fmt: skip
-REPORT = (
+SECOND = (
     Fact("number", ("A file that you upload to {x} may have up to {v}.", "{x} refuses files larger than {v}.",
                     "The biggest attachment {x} takes is {v}."),
          (("25 MB", "50 MB"), ("2 GB", "5 GB"), ("500 KB", "750 KB")),
@@ -154,6 +154,71 @@ REPORT = (
          (("Leeds", "Norwich"), ("Ghent", "Utrecht"), ("Lyon", "Turin"))),
 )  # fmt: skip
 
+REPORT = (
+    Fact("number", ("Tickets for {x} are answered within {v}.", "You get a reply to a {x} ticket in {v} at most.",
+                    "The promised response time for {x} tickets is {v}."),
+         (("four hours", "eight hours"), ("one business day", "two business days"), ("30 minutes", "45 minutes")),
+         (("4 hours", "four hours"), ("90 minutes", "1.5 hours"), ("one business day", "1 business day"))),
+    Fact("number", ("{x} can seat {v} guests.", "There is room for {v} guests in {x}.",
+                    "{x} has seats for {v} guests."),
+         (("80", "110"), ("1,400", "1,250"), ("24", "32")),
+         (("1,400", "1400"), ("twenty-four", "24"))),
+    Fact("number", ("Membership in {x} costs {v} a year.", "The yearly fee for {x} is {v}.",
+                    "Members of {x} pay {v} per year."),
+         (("$90", "$120"), ("\u20ac45", "\u20ac54"), ("75 pounds sterling", "95 pounds sterling")),
+         (("$90", "90 dollars"), ("\u20ac45", "45 euros"))),
+    Fact("number", ("Staff of {x} may carry over {v} of vacation.", "Up to {v} of vacation can be carried over at {x}.",
+                    "At {x}, unused vacation of up to {v} moves to the next year."),
+         (("five days", "ten days"), ("two weeks", "one week"), ("8 days", "12 days")),
+         (("5 days", "five days"), ("two weeks", "14 days"))),
+    Fact("number", ("The {x} project spent {v} in its first year.", "First-year spending of the {x} project was {v}.",
+                    "In its first year the {x} project cost {v}."),
+         (("$2.4 million", "$2.9 million"), ("$640,000", "$460,000"), ("\u00a31.2 million", "\u00a31.7 million")),
+         (("$2.4 million", "$2,400,000"), ("$640,000", "$640k"))),
+    Fact("number", ("The air filters of {x} are replaced {v}.", "{x} gets new air filters {v}."),
+         (("every two months", "every six months"), ("once a year", "every three months"), ("monthly", "twice a year")),
+         (("every two months", "every 2 months"), ("once a year", "every 12 months"))),
+    Fact("number", ("{x} runs at {v} of its capacity.", "The utilization of {x} is {v} of capacity."),
+         (("65%", "80%"), ("72 percent", "58 percent"), ("40%", "55%")),
+         (("65%", "65 percent"), ("40%", "forty percent"))),
+    Fact("date", ("{x} opened its doors on {v}.", "The opening day of {x} was {v}.", "We opened {x} on {v}."),
+         (("9 September 2021", "19 September 2021"), ("2018-04-02", "May 2, 2018"), ("June 30, 2020", "July 30, 2020")),
+         (("9 September 2021", "September 9th, 2021"), ("2018-04-02", "2 April 2018"))),
+    Fact("date", ("The certificate of {x} expires on {v}.", "{x} is certified until {v}.",
+                  "The expiry date of the certificate of {x} is {v}."),
+         (("31 January 2027", "31 March 2027"), ("December 1, 2026", "December 15, 2026")),
+         (("31 January 2027", "2027-01-31"), ("December 1, 2026", "1 Dec 2026"))),
+    Fact("date", ("Deliveries to {x} are taken in from {v}.", "The loading dock of {x} starts work at {v}.",
+                  "Trucks can unload at {x} from {v} on."),
+         (("6 a.m.", "7 a.m."), ("5:30", "6:30"), ("6:45 a.m.", "6:15 a.m.")),
+         (("6 a.m.", "06:00"), ("5:30", "5:30 a.m."))),
+    Fact("denial", ("Smoking is permitted on the terrace of {x}.", "You may smoke on the terrace of {x}."),
+         against=("Smoking is forbidden on the terrace of {x}.", "You may not smoke on the terrace of {x}.")),
+    Fact("denial", ("{x} shares data with partners.", "Data from {x} is shared with partners."),
+         against=("{x} never shares data with partners.", "Data from {x} is not shared with partners.")),
+    Fact("denial", ("Booking a desk is compulsory at {x}.", "You must book a desk at {x}."),
+         against=("Booking a desk is voluntary at {x}.", "You don't need to book a desk at {x}.")),
+    Fact("denial", ("Contractors have access to {x}.", "{x} is open to contractors."),
+         against=("Contractors have no access to {x}.", "{x} is closed to contractors.")),
+    Fact("direction", ("Turnover of staff at {x} has decreased since the spring.",
+                       "Since the spring, staff turnover at {x} has dropped."),
+         against=("Turnover of staff at {x} has increased since the spring.",
+                  "Since the spring, staff turnover at {x} has risen.")),
+    Fact("direction", ("The waiting time at {x} grew in the last quarter.",
+                       "Last quarter brought growing waiting times at {x}."),
+         against=("The waiting time at {x} shrank in the last quarter.",
+                  "Last quarter brought falling waiting times at {x}.")),
+    Fact("name", ("{v} owns the roadmap of {x}.", "The roadmap of {x} is owned by {v}.",
+                  "Owner of the {x} roadmap is {v}."),
+         (("Nadia Rahimi", "Peter Lund"), ("Yuki Tanaka", "Carla Mendes"), ("Hugo Brandt", "Ines Moreau"))),
+    Fact("name", ("Spare parts for {x} are supplied by {v}.", "{v} supplies the spare parts for {x}.",
+                  "The supplier of spare parts for {x} is {v}."),
+         (("Partsmith", "Gearwell"), ("Norden Tools", "Apex Supply"), ("Kolb", "Tessier"))),
+    Fact("name", ("The head office of {x} is in {v}.", "{x} has its headquarters in {v}."),
+         (("Porto", "Lisbon"), ("Graz", "Vienna"), ("Aarhus", "Odense"))),
+)  # fmt: skip
+PARTS = {"tune": TUNE, "second": SECOND, "report": REPORT}
+
 FILLER = {
     "tune": (
         "Please read this page before you write to us.", "The page is reviewed {often} by its owner.",
@@ -165,7 +230,7 @@ FILLER = {
         "Hourly staff at {x} get {count} days of leave.", "The standard tier of {x} includes {count} projects.",
         "The {color} tier of {x} includes {count} projects.", "Workshop number {room} was held in {year}.",
     ),
-    "report": (
+    "second": (
         "This document is kept short on purpose.", "Its owner looks through it {often}.",
         "If something is wrong, tell {mail}.", "Out of hours, ring {phone}.", "Tested with build {version}.",
         "Words in italics are explained in the glossary.", "Pictures show the {color} edition.",
@@ -175,21 +240,32 @@ FILLER = {
         "Full-time employees of {x} have {room} lockers.", "The {color} line of {x} carries {room} items.",
         "Ticket {phone} was closed in {year}.",
     ),
+    "report": (
+        "You need no earlier knowledge to follow this.", "We go over these notes {often}.",
+        "Found a mistake? Write to {mail}.", "The duty phone is {phone}.", "Written for revision {version}.",
+        "Terms are used as in the style guide.", "Labels are printed on {color} paper.",
+        "Keys are handed out in room {room}.", "Group profit for {year} was ${money} million.",
+        "{x} hosted {count} interns in {year}.", "Talk to us in {channel}.",
+        "Revision {version} of {x} closed {count} requests.", "Night shifts at {x} need {count} people.",
+        "Day shifts at {x} need {room} people.", "The {color} package of {x} contains {room} parts.",
+        "Invoice {phone} was settled in {year}.",
+    ),
 }  # fmt: skip
 _FIRST = (
     "Alder Amber Arden Basalt Birch Briar Cedar Cinder Cobalt Comet Coral Dahlia Delta Drift Ember Falcon Fern Flint "
     "Garnet Glacier Harbor Hazel Heron Indigo Iris Ivory Jasper Juniper Kestrel Lagoon Lark Linden Lumen Maple Marble "
-    "Meadow Mica Nimbus Onyx Opal Orchid Osprey Pebble Pine Quartz Raven Ridge Rowan Saffron Sable Sierra Slate Sparrow "
-    "Spruce Summit Tansy Teal Thistle Topaz Tundra Umber Velvet Violet Walnut Willow Yarrow Zephyr Zinnia"
+    "Meadow Mica Nimbus Onyx Opal Orchid Osprey Pebble Pine Quartz Raven Ridge Rowan Saffron Sable Sierra Slate "
+    "Sparrow Spruce Summit Tansy Teal Thistle Topaz Tundra Umber Velvet Violet Walnut Willow Yarrow Zephyr Zinnia"
 ).split()
 _SECOND = (
-    "Bridge Canvas Capital Cloud Compass Depot Desk Dock Exchange Factory Field Forge Gate Grid House Hub Journal Junction "
-    "Kitchen Lab Ledger Library Line Link Lodge Market Mill Monitor Office Park Plant Point Portal Press Quarter Relay "
+    "Bridge Canvas Capital Cloud Compass Depot Desk Dock Exchange Factory Field Forge Gate Grid House Hub Journal "
+    "Junction Kitchen Lab Ledger Library Line Link Lodge Market Mill Monitor Office Park Plant Point Portal Press Quarter Relay "
     "School Shop Signal Square Stack Station Store Studio Terminal Tower Vault Warehouse Works Yard"
 ).split()
 _TITLES = {
     "tune": ("{x}: handbook", "All about {x}", "{x}, in short", "Notes on {x}", "Working with {x}"),
-    "report": ("What to know about {x}", "{x} guide", "Introducing {x}", "{x} for newcomers", "Facts and figures: {x}"),
+    "report": ("{x} at a glance", "The essentials of {x}", "Your questions about {x}", "{x}: reference"),
+    "second": ("What to know about {x}", "{x} guide", "Introducing {x}", "{x} for newcomers", "Facts and figures: {x}"),
 }
 
 
@@ -202,10 +278,10 @@ class Planted:
     sentences: tuple[str, str]
 
 
-def write(folder: Path, half: str, documents: int, contradictions: int, agreeing: int, seed: int) -> list[Planted]:
+def write(folder: Path, part: str, documents: int, contradictions: int, agreeing: int, seed: int) -> list[Planted]:
     """Writes a folder of so many documents, and says which of them belong together."""
-    draw = random.Random(f"{half} {seed} {documents}")
-    facts = TUNE if half == "tune" else REPORT
+    draw = random.Random(f"{part} {seed} {documents}")
+    facts = PARTS[part]
     things = [f"{a} {b}" for a in _FIRST for b in _SECOND]
     draw.shuffle(things)
     written: list[tuple[str, str]] = []
@@ -215,7 +291,7 @@ def write(folder: Path, half: str, documents: int, contradictions: int, agreeing
 
     def add(thing: str, *sentences: str) -> str:
         name = f"{len(written):04}-{thing.lower().replace(' ', '-')}.md"
-        written.append((name, _document(draw, half, thing, list(sentences))))
+        written.append((name, _document(draw, part, thing, list(sentences))))
         return name
 
     for number in range(contradictions + agreeing):
@@ -250,17 +326,20 @@ def _facts(draw: random.Random, facts: list[Fact]) -> list[str]:
     return said
 
 
-def _document(draw: random.Random, half: str, thing: str, sentences: list[str]) -> str:
-    sentences = sentences + draw.sample(FILLER[half], 9)
+def _document(draw: random.Random, part: str, thing: str, sentences: list[str]) -> str:
+    sentences = sentences + draw.sample(FILLER[part], 9)
     draw.shuffle(sentences)
     # Two documents on one thing say the same of it, but for what is planted.
-    own = random.Random(f"{half} {thing}")
-    year, money, room, count, version = (own.randrange(*span) for span in ((2017, 2026), (1, 90), (100, 900), (10, 90), (1, 9)))
+    own = random.Random(f"{part} {thing}")
+    year, money, room, count, version = (
+        own.randrange(*span) for span in ((2017, 2026), (1, 90), (100, 900), (10, 90), (1, 9))
+    )
     phone = f"+44 20 7946 {own.randrange(1000, 9999)}"
+    often = own.choice(("once a year", "every six months", "monthly"))
     color = own.choice(("blue", "green", "silver", "dark"))
     filled = [
         sentence.replace("{x}", thing)
-        .replace("{often}", own.choice(("once a year", "every six months", "monthly")))
+        .replace("{often}", often)
         .replace("{mail}", f"{thing.split()[0].lower()}@company.example")
         .replace("{phone}", phone)
         .replace("{version}", f"{version}.{room % 20}.{count % 9}")
@@ -276,6 +355,6 @@ def _document(draw: random.Random, half: str, thing: str, sentences: list[str]) 
     cuts = sorted(draw.sample(range(1, len(filled)), 3))
     parts = [filled[start:end] for start, end in zip([0, *cuts], [*cuts, len(filled)], strict=True)]
     day = f"20{draw.randrange(19, 26)}-{draw.randrange(1, 13):02}-{draw.randrange(1, 29):02}"
-    title = draw.choice(_TITLES[half]).replace("{x}", thing)
+    title = draw.choice(_TITLES[part]).replace("{x}", thing)
     dated = f"date: {day}\n" if draw.random() < 0.8 else ""
     return f'---\ntitle: "{title}"\n{dated}---\n\n# {title}\n\n' + "\n\n".join(" ".join(part) for part in parts) + "\n"

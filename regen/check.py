@@ -21,7 +21,16 @@ from pydantic import Field
 
 from regen.neighbors import Neighbors
 from regen.quotes import sentence_spans
-from regen.statements import Statement, difference, other_thing, proper_nouns, statement, without_numbers
+from regen.statements import (
+    Difference,
+    Kind,
+    Statement,
+    difference,
+    other_thing,
+    proper_nouns,
+    statement,
+    without_numbers,
+)
 from regen.types import Claim, Document, Evidence, Judgement, Record, Stance
 
 RULES = "rules"
@@ -33,7 +42,7 @@ SIMILARITY = 0.2
 LEAST = 0.54
 """The least confidence of a finding, chosen on the half `tune` of `benchmarks/check_folders.py` and on `examples`."""
 _SPEAKING = 30
-_LONGEST = 45
+_LONGEST = 400  # characters; what is longer says many things
 _FEWEST = 2
 _COMPANY = 0.2  # a name that more of the documents than this share tells none of them apart
 
@@ -65,10 +74,10 @@ class Finding(Record):
         ge=0,
         le=1,
         description="How surely both are about the same: the mean of the share of their words that both have, by what "
-        "these say, and the similarity of their embeddings; then the mean of that and the judge's own confidence, where "
-        "it gives one. It ranks, and is no probability.",
+        "these say, and the similarity of their embeddings; then the mean of that and the judge's own confidence, "
+        "where it gives one. It ranks, and is no probability.",
     )
-    kind: Literal["number", "date", "denial", "direction", "name"] = Field(description="What the sentences differ in.")
+    kind: Kind = Field(description="What the sentences differ in.")
     difference: str = Field(description="How they differ, in words.")
     reason: str = Field(description="Why, in the judge's own words; empty where it gives none.")
     newer: Literal["second", "same day", "undated"] = Field(
@@ -122,8 +131,7 @@ class _Pair:
 
     said: tuple[_Said, _Said]
     files: tuple[list[_File], list[_File]]
-    kind: Literal["number", "date", "denial", "direction", "name"]
-    difference: str
+    difference: Difference
     alike: float
 
 
@@ -179,7 +187,7 @@ def _sentences(passages: Sequence[Document]) -> tuple[dict[str, _File], list[_Sa
             sentence = passage.text[start:end]
             # A heading that stands right above a sentence is none of it.
             sentence = "\n".join(line for line in sentence.splitlines() if not line.lstrip().startswith("#")).strip()
-            if sentence and not sentence.endswith("?"):
+            if sentence and len(sentence) <= _LONGEST and not sentence.endswith("?"):
                 key = " ".join(re.findall(r"[\w.,%$\u20ac\u00a3'-]+", sentence)).rstrip(".,").casefold()
                 found.setdefault(key, {}).setdefault(_path(passage), sentence)
     proper = proper_nouns(sentence for where in found.values() for sentence in list(where.values())[:1])
@@ -190,7 +198,7 @@ def _sentences(passages: Sequence[Document]) -> tuple[dict[str, _File], list[_Sa
         for passage in passages
     }
     said = [_Said(statement(next(iter(where.values())), proper), where) for where in found.values()]
-    said = [one for one in said if len(one.statement.words) >= _FEWEST and len(one.statement.sequence) <= _LONGEST]
+    said = [one for one in said if len(one.statement.words) >= _FEWEST]
     return files, said
 
 
@@ -236,20 +244,26 @@ def _suspects(
         differ = difference(a.statement, b.statement)
         if differ is None:
             continue
-        named = differ.kind == "name"
+        by_name = differ.kind == "name"
         ours, others = (_speaking(files, side, other) for side, other in ((a, b), (b, a)))
+        if by_name:
+            # What a document is about is not what it says of that.
+            ours, others = (
+                [file for file in of if not (file.about.names & (one.statement.names - other.statement.names))]
+                for of, one, other in ((ours, a, b), (others, b, a))
+            )
         same = [(x, y) for x in ours for y in others if _one_thing(a.statement, b.statement, x, y, common)]
         if not same:
             continue
-        differing = a.statement.names ^ b.statement.names if named else frozenset[str]()
+        differing = a.statement.names ^ b.statement.names if by_name else frozenset[str]()
         sides = [words - differing for words in (texts[first], texts[second])]
         weights = [sum(map(near.weight, words)) for words in (*sides, sides[0] & sides[1])]
         shared = weights[2] / ((weights[0] * weights[1]) ** 0.5 or 1.0)
-        alike = (shared + _similarity(a.statement, b.statement, every=named)) / 2
+        alike = (shared + _similarity(a.statement, b.statement, every=by_name)) / 2
         if alike >= LEAST:
             x, y = same[0]
             also = [one for one, other in same if other is y], [other for one, other in same if one is x]
-            pairs.append(_Pair((a, b), also, differ.kind, differ.reason, alike))
+            pairs.append(_Pair((a, b), also, differ, alike))
     return compared, pairs
 
 
@@ -275,7 +289,6 @@ def _one_thing(a: Statement, b: Statement, x: _File, y: _File, common: frozenset
         return False
     if ours & others:
         return True
-    context = x.about.names - common, y.about.names - common
     if x.about.which and y.about.which and not x.about.which & y.about.which:
         return False
     if _is_bound(a) or _is_bound(b):
@@ -294,9 +307,7 @@ def _is_series(one: str, other: str) -> bool:
     return one != other and without_numbers(one) == without_numbers(other)
 
 
-def _judged(
-    pairs: Sequence[_Pair], name: str, progress: Callable[[int, int], None]
-) -> tuple[list[Finding], list[str]]:
+def _judged(pairs: Sequence[_Pair], name: str, progress: Callable[[int, int], None]) -> tuple[list[Finding], list[str]]:
     """The pairs that the judge takes for contradictions, as findings, the surest first, and what went wrong."""
     if name == RULES:
         found, warnings = [_finding(pair) for pair in pairs], list[str]()
@@ -306,9 +317,7 @@ def _judged(
     return list(_once_each(found)), warnings
 
 
-def _put_to(
-    name: str, pairs: Sequence[_Pair], progress: Callable[[int, int], None]
-) -> tuple[list[Finding], list[str]]:
+def _put_to(name: str, pairs: Sequence[_Pair], progress: Callable[[int, int], None]) -> tuple[list[Finding], list[str]]:
     """The findings of a judge by its name, and its warnings."""
     from regen.judges import make_judge
     from regen.judges.gather import each_document, refuse_nothing
@@ -347,28 +356,28 @@ def _once_each(findings: Sequence[Finding]) -> Iterator[Finding]:
 def _finding(pair: _Pair, item: Evidence | None = None) -> Finding:
     sides = []
     for said, files in zip(pair.said, pair.files, strict=True):
-        first = files[0]
+        speaker = files[0]
         sides.append(
             CheckedSide(
-                document=first.path,
-                title=first.title,
-                url=first.url,
-                published=first.published,
-                quote=said.where[first.path],
-                also=[file.path for file in files if file is not first],
+                document=speaker.path,
+                title=speaker.title,
+                url=speaker.url,
+                published=speaker.published,
+                quote=said.where[speaker.path],
+                also=[file.path for file in files if file is not speaker],
             )
         )
-    older, second = sorted(sides, key=lambda side: side.document)
+    first, second = sorted(sides, key=lambda side: side.document)
     newer: Literal["second", "same day", "undated"] = "undated"
-    if older.published and second.published:
-        older, second = sorted((older, second), key=lambda side: (side.published or date.min, side.document))
-        newer = "same day" if older.published == second.published else "second"
+    if first.published and second.published:
+        first, second = sorted((first, second), key=lambda side: (side.published or date.min, side.document))
+        newer = "same day" if first.published == second.published else "second"
     confidence = pair.alike if item is None or item.confidence is None else (pair.alike + item.confidence) / 2
     return Finding(
         confidence=round(min(confidence, 1.0), 3),
-        kind=pair.kind,
-        difference=pair.difference,
+        kind=pair.difference.kind,
+        difference=pair.difference.reason(exchanged=first is not sides[0]),
         reason=item.reason if item else "",
         newer=newer,
-        sides=(older, second),
+        sides=(first, second),
     )

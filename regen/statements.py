@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from regen.fence import printable
 from regen.judges.differences import DOWN, NEGATION, UP
@@ -41,9 +42,9 @@ _ONES = {
 }
 _TENS = {word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
 
-_ANY_MONTH = r"(?:%s)\.?" % "|".join(sorted(_MONTHS, key=len, reverse=True))
-_ANY_UNIT = "(?:%s)s?" % "|".join(_UNITS)
-_IN_WORDS = r"(?:%s)" % "|".join([*_TENS, *sorted(_ONES, key=len, reverse=True), "hundred", "dozen"])
+_ANY_MONTH = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
+_ANY_UNIT = f"(?:{'|'.join(_UNITS)})s?"
+_IN_WORDS = f"(?:{'|'.join([*_TENS, *sorted(_ONES, key=len, reverse=True), 'hundred', 'dozen'])})"
 _TOKEN = re.compile(
     rf"""
       (?P<link> [\w.+-]+@[\w-]+\.[\w.-]+ | https?://\S+ | www\.\S+ | `[^`\n]*` | (?<!\w)/[\w/.-]+ )
@@ -56,7 +57,8 @@ _TOKEN = re.compile(
     | (?P<clock> \b\d{{1,2}}(?:[:.]\d\d)?\s?(?:[ap]\.?m\b\.?|o'clock) | \b[012]?\d:[0-5]\d\b(?:\s?[ap]\.?m\b\.?)?
         | \b(?i:noon|midnight|midday)\b
         | \b(?i:{"|".join(_ONES)})(?:\ o'clock|\ in\ the\ (?:morning|afternoon|evening))\b )
-    | (?P<phone> \+\d{{1,3}}[ -]?\(?\d[\d ()-]{{5,}}\d | \(?\b\d{{2,4}}\)?[ -]\d{{2,4}}[ -]\d{{2,6}}\b | \b\d{{7,}}\b(?!,) )
+    | (?P<phone> \+\d{{1,3}}[ -]?\(?\d[\d ()-]{{5,}}\d | \(?\b\d{{2,4}}\)?[ -]\d{{2,4}}[ -]\d{{2,6}}\b
+        | \b\d{{7,}}\b(?!,) )
     | (?P<which> (?<![\w.])\d+(?:\.\d+){{2,}}\b | \b(?i:v)\d+(?:\.\d+)*\b | \#\d+ | \b[A-Z]{{1,6}}-?\d[\w-]*\b
         | \b(?i:version|release|firmware|section|chapter|step|page|article|rule|phase|stage|error|code|status(?:\ code)?
           |room|building|floor|figure|table|appendix|clause|number|no\.|iso|rfc|tier|level|build|edition|form|line
@@ -78,7 +80,14 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_EFFECTIVE = re.compile(
+    r"\b(?:from|since|as of|starting|effective|until|beginning|before|after)(?: on)?\s+"
+    rf"(?:\d|{_ANY_MONTH})",
+    re.IGNORECASE,
+)
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_LARGE = 100_000.0
+"""Amounts from here on may be told in fewer digits."""
 _MARKUP = re.compile(r"[*_|>]+|^[\s#-]+|^\s*\d+[.)]\s")
 # What looks like a denial or an amount and is none.
 _HARMLESS = re.compile(
@@ -90,10 +99,10 @@ _NEVER = NEGATION - set("without false untrue incorrect wrong mistaken contrary 
 _ROUGHLY = frozenset("about approximately roughly around nearly almost circa over exceed exceeds than some".split())
 
 _EMPTY = frozenset(
-    "a an and are as at be been being but by can could did do does for from had has have he her his how i if in into is "
-    "it its may me might more most must my no not of on or our she should so some such than that the their them then "
-    "there these they this those to us was we were what when where which who whom will with would you your also any all "
-    "each every about after before between both during only other over own same through under until up very out per "
+    "a an and are as at be been being but by can could did do does for from had has have he her his how i if in into "
+    "is it its may me might more most must my no not of on or our she should so some such than that the their them then "
+    "there these they this those to us was we were what when where which who whom will with would you your also any "
+    "all each every about after before between both during only other over own same through under until up very out per "
     "just now than currently always usually generally please here however still already today at least exactly".split()
 )
 _BEFORE = frozenset("for of to in at from by with on against".split())
@@ -125,23 +134,29 @@ _OPPOSITES = [
     ("true fact", "fals untru wrong"),
 ]
 _UN = ("un", "in", "non", "dis")
+_REJECTED = frozenset("~myth ~myths ~misconception ~misconceptions ~fallacy ~hoax ~debunked ~refuted longer".split())
 _MOVES = {
     way: frozenset(map(stem, words - set(
-        "higher more above exceed exceeds up upward lower less fewer below down downward loss contract contracted cut cuts "
-        "raise raises raised gain gains expanded".split()
+        "higher more above exceed exceeds up upward lower less fewer below down downward loss contract contracted "
+        "cut cuts raise raises raised gain gains expanded".split()
     )))
     for way, words in (("up", UP), ("down", DOWN))
 }  # fmt: skip
 _SIGNS = frozenset(word for pair in _OPPOSITES for side in pair for word in side.split())
-_SAYS_LITTLE = _LINKING | _MOVES["up"] | _MOVES["down"] | frozenset(
-    map(stem, "new old former previous earlier updated revised restated current present draft latest".split())
+_SAYS_LITTLE = (
+    _LINKING
+    | _MOVES["up"]
+    | _MOVES["down"]
+    | frozenset(
+        map(stem, "new old former previous earlier updated revised restated current present draft latest".split())
+    )
 )
 _ONCE = frozenset(
     map(
         stem,
         "founded established launched launch opened acquired built introduced retired discontinued signed incorporated "
-        "born inaugurated completed merged deadline expires expire due ends begins starts start scheduled planned moves "
-        "move released release effective closes switched moved began adopted joined started "
+        "born inaugurated completed merged deadline expires expire due ends begins starts start scheduled planned "
+        "moves move released release effective closes switched moved began adopted joined started "
         "ended certified".split(),
     )
 )
@@ -153,13 +168,14 @@ _ROLES = [
         "responsibility chair chairs chaired chairwoman chairman president oversees oversee run runs supervisor",
         "own owns owned owner maintain maintains maintained maintainer maintainers belongs",
         "contact contacts coordinator coordinates officer representative",
-        "located location based headquarters headquartered hosted hosts host stored stores situated held housed "
-        "sits office offices moved moves region",
-        "supplier supplied supplies supply vendor provider provides provided delivered delivers insurer insured insures "
-        "manufacturer manufactured made carrier audited auditor audits caterer caters catered contractor built",
+        "located location based headquarters headquartered hosted hosts host stored stores kept keeps situated held "
+        "housed sits office offices moved moves region",
+        "supplier supplied supplies supply vendor provider provides provided delivered delivers insurer insured "
+        "insures manufacturer manufactured made carrier audited auditor audits caterer caters catered contractor built",
     )
 ]
-_INTO = frozenset("~by ~in ~at ~with ~from ~is ~are ~was ~be".split())
+_IS = frozenset("~by ~is ~are ~was ~be".split())
+_INTO = _IS | frozenset("~in ~at ~with ~from".split())
 _POSTS = frozenset(
     map(
         stem,
@@ -167,6 +183,9 @@ _POSTS = frozenset(
         "auditor caterer contractor coordinator officer representative supervisor carrier manufacturer where".split(),
     )
 ) | {"~where", "~who"}
+
+
+Kind = Literal["number", "date", "denial", "direction", "name"]
 
 
 @dataclass(frozen=True)
@@ -208,10 +227,17 @@ class Statement:
 
 @dataclass(frozen=True)
 class Difference:
-    """What two statements on one thing differ in."""
+    """What two statements on one thing differ in: in words, and what each of them says, where both say something."""
 
-    kind: str
-    reason: str
+    kind: Kind
+    what: str
+    said: tuple[str, str] | None = None
+
+    def reason(self, *, exchanged: bool = False) -> str:
+        """In words, with what the first says first, or what the second says where they are `exchanged`."""
+        if self.said is None:
+            return self.what
+        return f"{self.what}: {' / '.join(self.said[::-1] if exchanged else self.said)}"
 
 
 def proper_nouns(texts: Iterable[str]) -> frozenset[str]:
@@ -236,6 +262,8 @@ def statement(sentence: str, proper: Collection[str], *, title: bool = False) ->
     """
     text = " ".join(_MARKUP.sub(" ", printable(sentence)).split())
     plain = re.sub(r"\bwithout (?=having|needing)", "not ", _HARMLESS.sub(" ", text))
+    for way, verb in (("up", "rose"), ("down", "fell")):
+        plain = re.sub(rf"\b(?:go|goes|going|gone|went) {way}\b", verb, plain)
     sequence: list[str] = []
     values: list[Value] = []
     names, which, words = set(), set(), set()
@@ -275,9 +303,7 @@ def statement(sentence: str, proper: Collection[str], *, title: bool = False) ->
                 rough = False
         before = shown.lower()
         sequence.append("")
-    return Statement(
-        text, tuple(sequence), tuple(values), frozenset(names), frozenset(which), denies, frozenset(words)
-    )
+    return Statement(text, tuple(sequence), tuple(values), frozenset(names), frozenset(which), denies, frozenset(words))
 
 
 _CAPITAL_DAYS = frozenset(day.capitalize() + end for day in _DAYS for end in ("", "s"))
@@ -298,11 +324,13 @@ def difference(a: Statement, b: Statement) -> Difference | None:
     kinds = _kinds_that_differ(a, b)
     moves = _moves(a, b)
     if moves and "date" not in kinds:
-        return None if other_thing(a, b) else Difference("direction", moves)
+        return None if other_thing(a, b) else moves
     if kinds:
         return _by_values(a, b, kinds)
     denial = _denial(a, b)
-    return Difference("denial", denial) if denial and not other_thing(a, b, _SIGNS) else None
+    if (_agree(a, b) and not _REJECTED & {*a.sequence, *b.sequence}) or other_thing(a, b, _SIGNS):
+        return None
+    return denial
 
 
 def _by_values(a: Statement, b: Statement, kinds: Mapping[str, tuple[str, str]]) -> Difference | None:
@@ -312,16 +340,16 @@ def _by_values(a: Statement, b: Statement, kinds: Mapping[str, tuple[str, str]])
         del kinds["date"]
     if len(kinds) != 1 or _denial(a, b) or other_thing(a, b):
         return None
-    ((kind, (here, there)),) = kinds.items()
+    ((kind, said),) = kinds.items()
     if kind in ("date", "weekday") and not (a.words | b.words) & _ONCE:
         return None
-    return Difference("date" if kind in ("date", "weekday", "clock") else "number", f"{_NAMED[kind]} differ: {here} / {there}")
+    return Difference("date" if kind in ("date", "weekday", "clock") else "number", f"{_NAMED[kind]} differ", said)
 
 
 _NAMED = {
     "money": "amounts", "percent": "percentages", "span": "lengths of time", "bytes": "sizes", "count": "numbers",
-    "date": "dates", "weekday": "days of the week", "clock": "times of day", "often": "how often it happens",
-    "per": "what it is counted by",
+    "date": "dates", "weekday": "days of the week", "clock": "times of day", "often": "frequencies",
+    "per": "what they are counted by",
 }  # fmt: skip
 
 
@@ -333,10 +361,20 @@ def _by_names(a: Statement, b: Statement, only_a: frozenset[str], only_b: frozen
         return None
     if not all(_fills_role(side, phrase) for side, (phrase,) in ((a, here), (b, there))):
         return None
+    # Who leads two things is named in both: these are two, and not two leaders of one.
+    both = [_phrases(side, a.names & b.names) for side in (a, b)]
+    if all(
+        any(_fills_role(side, phrase, surely=True) for phrase in places)
+        for side, places in zip((a, b), both, strict=True)
+    ):
+        return None
     if other_thing(a, b, only_a | only_b):
         return None
-    said = [_as_written(side, *side.sequence[slice(*phrase)]) for side, (phrase,) in ((a, here), (b, there))]
-    return Difference("name", f"names differ: {said[0]} / {said[1]}")
+    return Difference(
+        "name",
+        "names differ",
+        (_as_written(a, *a.sequence[slice(*here[0])]), _as_written(b, *b.sequence[slice(*there[0])])),
+    )
 
 
 def _phrases(side: Statement, only: frozenset[str]) -> list[tuple[int, int]]:
@@ -349,15 +387,15 @@ def _phrases(side: Statement, only: frozenset[str]) -> list[tuple[int, int]]:
     return [phrase for phrase in found if only.intersection(side.sequence[slice(*phrase)])]
 
 
-def _fills_role(side: Statement, phrase: tuple[int, int]) -> bool:
-    """Whether a name is who or where: after "by" or "in", after "is", or before "leads".
+def _fills_role(side: Statement, phrase: tuple[int, int], *, surely: bool = False) -> bool:
+    """Whether a name is who or where: after "by" or "is", or before "leads"; and, unless `surely`, after "in" or "at".
 
     What somebody leads, or what is somewhere, may be several things.
     """
     sequence = [word for word in side.sequence[: phrase[0]] if word not in ("~the", "~a", "~now", "~our")]
     after = [word for word in side.sequence[phrase[1] : phrase[1] + 4] if word not in ("~the", "~a", "~now", "~our")]
     if sequence:
-        return sequence[-1] in _INTO | _POSTS
+        return sequence[-1] in (_IS if surely else _INTO) | _POSTS
     if not after or after[0] not in ("~is", "~was"):
         return bool(after) and any(after[0] in role for role in _ROLES)
     return len(after) > 1 and after[1] in _POSTS
@@ -389,24 +427,26 @@ def other_thing(a: Statement, b: Statement, ignored: Collection[str] = ()) -> bo
     return bool(here.keys() & there.keys())
 
 
-def _moves(a: Statement, b: Statement) -> str:
+def _moves(a: Statement, b: Statement) -> Difference | None:
+    """The opposite ways in which they say that something went; None where one says of none, or of both."""
     here, there = ({way for way, words in _MOVES.items() if side.words & words} for side in (a, b))
     if len(here) != 1 or len(there) != 1 or here == there or a.denies % 2 != b.denies % 2:
-        return ""
-    said = [next(iter(side.words & (_MOVES["up"] | _MOVES["down"]))) for side in (a, b)]
-    return f"directions differ: {_as_written(a, said[0])} / {_as_written(b, said[1])}"
+        return None
+    one, other = (min(side.words & (_MOVES["up"] | _MOVES["down"])) for side in (a, b))
+    return Difference("direction", "directions differ", (_as_written(a, one), _as_written(b, other)))
 
 
-def _denial(a: Statement, b: Statement) -> str:
-    """What one of them denies that the other does not, in words; "" where nothing, or where it cancels out."""
+def _denial(a: Statement, b: Statement) -> Difference | None:
+    """What one of them denies that the other does not; None where nothing, or where it cancels out."""
     opposite = _opposite(a, b) or _opposite(b, a)[::-1]
     if (a.denies + b.denies + bool(opposite)) % 2 == 0:
-        return ""
+        return None
     if opposite:
-        return "opposites: " + " / ".join(_as_written(side, word) for side, word in zip((a, b), opposite, strict=True))
+        one, other = opposite
+        return Difference("denial", "opposites", (_as_written(a, one), _as_written(b, other)))
     words = _PLAIN_WORD.findall((a if a.denies % 2 else b).text)
     said = next((word for word in words if _is_denial(word)), "without")
-    return f"only one of them denies: {said}"
+    return Difference("denial", f"only one of them denies: {said}")
 
 
 def _opposite(a: Statement, b: Statement) -> tuple[str, ...]:
@@ -434,10 +474,8 @@ def _as_written(side: Statement, *stems: str) -> str:
 
 
 def _takes_effect(side: Statement) -> bool:
-    return re.search(
-        rf"(?i:\b(?:from|since|as of|starting|effective|until|beginning|before|after)(?: on)?)\s+(?:\d|{_ANY_MONTH})",
-        side.text,
-    ) is not None
+    """Whether it says from when on something holds."""
+    return _EFFECTIVE.search(side.text) is not None
 
 
 def _kinds_that_differ(a: Statement, b: Statement) -> dict[str, tuple[str, str]]:
@@ -461,7 +499,19 @@ def _kinds_that_differ(a: Statement, b: Statement) -> dict[str, tuple[str, str]]
     return found
 
 
+def _agree(a: Statement, b: Statement) -> bool:
+    """Whether both give the same amount: then one puts in other words what the other denies, as a rule."""
+    amounts = ("count", "span", "money", "percent", "bytes")
+    return any(
+        one.kind == other.kind and one.kind in amounts and _comparable(one, other) and _same(one, other)
+        for one in a.values
+        for other in b.values
+    )
+
+
 def _comparable(one: Value, other: Value) -> bool:
+    if one.kind in ("percent", "bytes"):
+        return True
     if one.kind == "money":
         return not (one.of and other.of) or one.of == other.of
     if one.kind == "span":
@@ -483,9 +533,11 @@ def _same(one: Value, other: Value) -> bool:
 
 
 def _rounded(x: float, y: float) -> bool:
-    """Whether one is the other with fewer digits: 4.2 million of 4.23 million."""
-    short, long = sorted((f"{x:.15g}".replace(".", "").strip("0"), f"{y:.15g}".replace(".", "").strip("0")), key=len)
-    return len(short) >= 2 and len(short) < len(long) and x > 0 and float(f"{float(x if short in f'{y}' else y):.{len(short)}g}") in (x, y) and long.startswith(short)
+    """Whether one large amount is the other with fewer digits, two at least: 4.2 million of 4.23 million."""
+    if x < _LARGE:
+        return False
+    digits = min(len(f"{one:.0f}".rstrip("0")) for one in (x, y))
+    return digits >= 2 and f"{x:.{digits}g}" == f"{y:.{digits}g}"
 
 
 def _value(kind: str, shown: str, match: re.Match[str], text: str, before: str) -> Value | None:
@@ -518,14 +570,21 @@ def _value(kind: str, shown: str, match: re.Match[str], text: str, before: str) 
 def _counted(amount: float, shown: str, rest: str, in_words: str | None) -> Value | None:
     """A number with what it counts: the next words, up to one that says nothing."""
     following = re.match(r"[-\s]*((?:[^\W\d_]+[-\s]*){0,4})", rest)
-    units, taken = [], []
+    units, taken = list[str](), list[str]()
     for word in following.group(1).lower().replace("-", " ").split() if following else []:
         single = _singular(word)
         if single in _UNITS:
             working = frozenset(taken) & {"business", "working", "work"}
-            return Value("span", (amount * _UNITS[single],), frozenset({"working"} if working else ()), _with(shown, [*taken, word]))
+            return Value(
+                "span",
+                (amount * _UNITS[single],),
+                frozenset({"working"} if working else ()),
+                _with(shown, [*taken, word]),
+            )
         if word in _BYTES or single in _BYTES:
-            return Value("bytes", (amount * _BYTES.get(word, _BYTES.get(single, 1.0)),), frozenset(), _with(shown, [word]))
+            return Value(
+                "bytes", (amount * _BYTES.get(word, _BYTES.get(single, 1.0)),), frozenset(), _with(shown, [word])
+            )
         if word in _EMPTY or len(units) == 3:
             break
         units.append(stem(word))
@@ -593,7 +652,9 @@ def _often(shown: str) -> float:
         return float(_ADVERBS[shown])
     unit = next(float(_UNITS[_singular(word)]) for word in reversed(shown.split()) if _singular(word) in _UNITS)
     counted = {"once": 1, "twice": 2, "other": 2} | _ONES | _TENS
-    times = next((float(counted.get(w, w if w.isdigit() else 0)) for w in shown.split() if w in counted or w.isdigit()), 1.0)
+    times = next(
+        (float(counted.get(w, w if w.isdigit() else 0)) for w in shown.split() if w in counted or w.isdigit()), 1.0
+    )
     return unit * times if shown.startswith("every") else unit / max(times, 1.0)
 
 
