@@ -259,8 +259,8 @@ _FIRST = (
 ).split()
 _SECOND = (
     "Bridge Canvas Capital Cloud Compass Depot Desk Dock Exchange Factory Field Forge Gate Grid House Hub Journal "
-    "Junction Kitchen Lab Ledger Library Line Link Lodge Market Mill Monitor Office Park Plant Point Portal Press Quarter Relay "
-    "School Shop Signal Square Stack Station Store Studio Terminal Tower Vault Warehouse Works Yard"
+    "Junction Kitchen Lab Ledger Library Line Link Lodge Market Mill Monitor Office Park Plant Point Portal Press "
+    "Quarter Relay School Shop Signal Square Stack Station Store Studio Terminal Tower Vault Warehouse Works Yard"
 ).split()
 _TITLES = {
     "tune": ("{x}: handbook", "All about {x}", "{x}, in short", "Notes on {x}", "Working with {x}"),

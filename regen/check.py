@@ -19,6 +19,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from regen.judges import Judge
 from regen.neighbors import Neighbors
 from regen.quotes import sentence_spans
 from regen.statements import (
@@ -39,7 +40,7 @@ NEIGHBORS = 20
 """How many sentences a sentence is compared with, at least where so many are similar to it."""
 SIMILARITY = 0.2
 """The least cosine of two sentences' words, values left out, by which they are compared."""
-LEAST = 0.54
+LEAST = 0.545
 """The least confidence of a finding, chosen on the half `tune` of `benchmarks/check_folders.py` and on `examples`."""
 _SPEAKING = 30
 _LONGEST = 400  # characters; what is longer says many things
@@ -154,7 +155,10 @@ def check(folder: Path, judge: str = RULES, *, progress: Progress | None = None)
         ConfigurationError: there is no such judge, or the cache cannot be written.
         ProviderError: the judge failed on every pair.
     """
+    from regen.judges import make_judge
     from search.local import LocalSearch
+
+    deciding = None if judge == RULES else make_judge(judge)
 
     def tell(step: Step) -> Callable[[int, int], None]:
         return lambda done, total: progress(step, done, total) if progress else None
@@ -163,7 +167,7 @@ def check(folder: Path, judge: str = RULES, *, progress: Progress | None = None)
     read = LocalSearch(folder).everything(tell("reading"))
     files, said = _sentences(read.documents)
     compared, pairs = _suspects(files, said, tell("comparing"))
-    findings, warnings = _judged(pairs, judge, tell("judging"))
+    findings, warnings = _judged(pairs, deciding, tell("judging"))
     return CheckReport(
         folder=str(folder),
         judge=judge,
@@ -257,7 +261,7 @@ def _suspects(
             continue
         differing = a.statement.names ^ b.statement.names if by_name else frozenset[str]()
         sides = [words - differing for words in (texts[first], texts[second])]
-        weights = [sum(map(near.weight, words)) for words in (*sides, sides[0] & sides[1])]
+        weights = [sum(map(near.weight, sorted(words))) for words in (*sides, sides[0] & sides[1])]
         shared = weights[2] / ((weights[0] * weights[1]) ** 0.5 or 1.0)
         alike = (shared + _similarity(a.statement, b.statement, every=by_name)) / 2
         if alike >= LEAST:
@@ -307,22 +311,24 @@ def _is_series(one: str, other: str) -> bool:
     return one != other and without_numbers(one) == without_numbers(other)
 
 
-def _judged(pairs: Sequence[_Pair], name: str, progress: Callable[[int, int], None]) -> tuple[list[Finding], list[str]]:
+def _judged(
+    pairs: Sequence[_Pair], judge: Judge | None, progress: Callable[[int, int], None]
+) -> tuple[list[Finding], list[str]]:
     """The pairs that the judge takes for contradictions, as findings, the surest first, and what went wrong."""
-    if name == RULES:
+    if judge is None:
         found, warnings = [_finding(pair) for pair in pairs], list[str]()
     else:
-        found, warnings = _put_to(name, pairs, progress)
+        found, warnings = _put_to(judge, pairs, progress)
     found.sort(key=lambda one: (-one.confidence, [side.document for side in one.sides], one.difference))
     return list(_once_each(found)), warnings
 
 
-def _put_to(name: str, pairs: Sequence[_Pair], progress: Callable[[int, int], None]) -> tuple[list[Finding], list[str]]:
-    """The findings of a judge by its name, and its warnings."""
-    from regen.judges import make_judge
+def _put_to(
+    judge: Judge, pairs: Sequence[_Pair], progress: Callable[[int, int], None]
+) -> tuple[list[Finding], list[str]]:
+    """The findings of a judge, and its warnings."""
     from regen.judges.gather import each_document, refuse_nothing
 
-    judge = make_judge(name)
     documents = [
         Document(id=str(place), text=pair.said[1].where[pair.files[1][0].path], title=pair.files[1][0].title)
         for place, pair in enumerate(pairs)

@@ -48,8 +48,8 @@ class Neighbors:
         self._finding.eliminate_zeros()
 
     def weight(self, word: str) -> float:
-        """How much a word says: its inverse document frequency, more than 0."""
-        return log((self._of + 1) / self._frequency[word]) if word in self._frequency else log(self._of + 1)
+        """How much a word says: its inverse document frequency, 1 or more."""
+        return 1.0 + log((self._of + 1) / max(self._frequency[word], 1))
 
     def pairs(
         self,

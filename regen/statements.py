@@ -99,11 +99,12 @@ _NEVER = NEGATION - set("without false untrue incorrect wrong mistaken contrary 
 _ROUGHLY = frozenset("about approximately roughly around nearly almost circa over exceed exceeds than some".split())
 
 _EMPTY = frozenset(
-    "a an and are as at be been being but by can could did do does for from had has have he her his how i if in into "
-    "is it its may me might more most must my no not of on or our she should so some such than that the their them then "
-    "there these they this those to us was we were what when where which who whom will with would you your also any "
-    "all each every about after before between both during only other over own same through under until up very out per "
-    "just now than currently always usually generally please here however still already today at least exactly".split()
+    "a an and are as at be been being but by can could did do does for from had has have he her his how i if in "
+    "into is it its may me might more most must my no not of on or our she should so some such than that the their "
+    "them then there these they this those to us was we were what when where which who whom will with would you "
+    "your also any all each every about after before between both during only other over own same through under "
+    "until up very out per just now than currently always usually generally please here however still already today "
+    "at least exactly".split()
 )
 _BEFORE = frozenset("for of to in at from by with on against".split())
 # Stems of verbs that hold an amount or a state to its subject: which of them is used says little.

@@ -67,7 +67,7 @@ def check(
     sentences on the same thing. Shows both, their dates, and which document is newer.
 
     Each sentence is compared with those of other documents that it has most words in common with. The confidence, from
-    0.54 to 1, says how surely both are about the same; it is no probability. Without --fail-on, findings end with 0.
+    0.545 to 1, says how surely both are about the same; it is no probability. Without --fail-on, findings end with 0.
     """
     from regen.check import check as checked
     from regen.cli.setup import one_sentence
@@ -114,9 +114,9 @@ def _load_model(judge: str, flags: dict[str, str | None], steps: Steps) -> None:
 
     if judge == RULES:
         return
-    from regen.judges import asks_model, check_judge
+    from regen.judges import asks_model, make_judge
 
-    check_judge(judge)
+    make_judge(judge)
     if asks_model(judge):
         import dspy
 

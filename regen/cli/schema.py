@@ -16,8 +16,8 @@ def schema(
         str,
         typer.Argument(
             help="ask, score, search, check, conflicts, eval (truthfulqa, choices) or judge (eval stance, "
-            "conflictbench): what it prints with --json. results, judge-results: the results.json of an evaluation. program: the "
-            "card.json of a compiled program, which optimize and program show print with --json."
+            "conflictbench): what it prints with --json. results, judge-results: the results.json of an evaluation. "
+            "program: the card.json of a compiled program, which optimize and program show print with --json."
         ),
     ],
 ) -> None:
