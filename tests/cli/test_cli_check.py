@@ -45,11 +45,11 @@ def test_fail_on_ends_with_1_where_a_finding_is_as_sure_and_json_is_what_its_sch
 
 
 def test_nothing_of_a_document_is_markup_in_the_page_or_an_escape_in_the_terminal(cli: Any, docs: Path) -> None:
-    (docs / "<i>.md").write_text("---\ntitle: <u>\n---\nA parcel <b>costs</b> [red]$7[/] to \x1b[31msend\u202e.")
+    (docs / "<i>.md").write_text("---\ntitle: <u>\n---\nA parcel costs $7 <b>to send[/]\x1b[2J\u202e.")
     ended = cli("check", "docs", "--html", "found.html")
     page = Path("found.html").read_text()
-    assert ended.code == 0 and "[red]$7[/]" in ended.out and "[red]$7[/]" in page
-    assert not re.search("<[biu]>", page) and "&lt;b&gt;costs" in page
+    assert ended.code == 0 and "to send[/]" in ended.out and "to send[/]" in page
+    assert not re.search("<[biu]>", page) and "&lt;b&gt;to send" in page
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", ended.out + page)
     assert max(map(len, ended.out.splitlines())) <= 80
 
