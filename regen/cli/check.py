@@ -66,8 +66,9 @@ def check(
     """Find documents that contradict each other: amounts, dates, names, denials and directions that differ in two
     sentences on the same thing. Shows both, their dates, and which document is newer.
 
-    Each sentence is compared with those of other documents that it has most words in common with. The confidence, from
-    0.545 to 1, says how surely both are about the same; it is no probability. Without --fail-on, findings end with 0.
+    Each sentence is compared with those of other documents that it has most words in common with. The confidence (from
+    about a half to 1) says how surely both are about the same; it is no probability. Without --fail-on, findings end
+    with 0.
     """
     from regen.check import check as checked
     from regen.cli.setup import one_sentence
@@ -137,15 +138,16 @@ def _write(path: Path, report: CheckReport, fail_on: float | None, failing: int)
 
 
 def _show(report: CheckReport, top: int, out: Console) -> None:
+    from regen.check import RULES
+
     out.print()
     count = len(report.findings)
     line = Text.assemble(("Contradictions ", "bold"), f"{count:,}  ", (f"in {report.documents:,} documents", "cyan"))
     hang(out, "  ", line)
     share = report.compared / report.sentence_pairs if report.sentence_pairs else 0.0
-    work = (
-        f"{report.compared:,} pairs of sentences compared, {share:.2%} of all; {report.suspected:,} seemed to differ; "
-    )
-    hang(out, "  ", Text(f"{work}judge {report.judge}; {duration(report.seconds)}", style="dim"))
+    work = f"{report.compared:,} pairs of sentences compared, {share:.2%} of all; {report.suspected:,} seemed to differ"
+    judge = "" if report.judge == RULES else f", about which {printable(report.judge)} was asked"
+    hang(out, "  ", Text(f"{work}{judge}; {duration(report.seconds)}", style="dim"))
     for number, finding in enumerate(report.findings[:top], 1):
         out.print()
         _finding(number, finding, out)

@@ -130,7 +130,7 @@ def test_schema_describes_what_an_evaluation_prints_and_writes(cli: Any, of: str
 def test_schema_of_something_else_is_told(cli: Any) -> None:
     ended = cli("schema", "doctor")
     assert ended.code == 2
-    known = "ask, conflicts, eval, judge, judge-results, program, results, score, search"
+    known = "ask, check, conflicts, eval, judge, judge-results, program, results, score, search"
     assert f"There is no schema of 'doctor'; there are: {known}." in ended.err
 
 
