@@ -47,6 +47,7 @@ _LONGEST = 400  # characters; what is longer says many things
 _FEWEST = 2
 _COMPANY = 0.2  # a name that more of the documents than this share tells none of them apart
 
+_HEADING = re.compile(r"(?m)^[ \t]*#.*$")
 _BOUND = re.compile(
     r"^(?:it(?! is an? )|its|they|their|he|his|she|her|this|these|that|those)\b"
     r"|\b(?:this|the) (?:page|document|guide|article|file|note|text|handbook|manual|section|list|overview)\b",
@@ -189,8 +190,8 @@ def _sentences(passages: Sequence[Document]) -> tuple[dict[str, _File], list[_Sa
     for passage in passages:
         for start, end in sentence_spans(passage.text):
             sentence = passage.text[start:end]
-            # A heading that stands right above a sentence is none of it.
-            sentence = "\n".join(line for line in sentence.splitlines() if not line.lstrip().startswith("#")).strip()
+            # A heading that stands right above a sentence is none of it; what is left stands in the document as it is.
+            sentence = _HEADING.split(sentence)[-1].strip()
             if sentence and len(sentence) <= _LONGEST and not sentence.endswith("?"):
                 key = " ".join(re.findall(r"[\w.,%$\u20ac\u00a3'-]+", sentence)).rstrip(".,").casefold()
                 found.setdefault(key, {}).setdefault(_path(passage), sentence)
