@@ -137,7 +137,7 @@ def content(text: str) -> frozenset[str]:
         elif word in _SMALL:
             found.add(_SMALL[word])
         elif word not in _STOP:
-            found.add(_stem(word))
+            found.add(stem(word))
     return frozenset(found)
 
 
@@ -150,7 +150,7 @@ def fits(answer: str, question: str) -> bool:
     """Whether an answer is of the kind that is asked for: to "how many", a number or a word for one."""
     if not _HOW_MANY.search(question):
         return True
-    words = {_stem(word) for word in _WORD.findall(answer.casefold()) if not word[0].isdigit()}
+    words = {stem(word) for word in _WORD.findall(answer.casefold()) if not word[0].isdigit()}
     return bool(numbers(answer)) or bool(words & (_QUANTITIES | _SCALES)) or _REJECTS.search(answer) is not None
 
 
@@ -229,7 +229,8 @@ def best_sentence(text: str, *wanted: str) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """The English stem of a word in lower case."""
     import snowballstemmer
 
     stemmed: str = snowballstemmer.stemmer("english").stemWord(word)

@@ -13,18 +13,19 @@ from regen.fence import printable
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+TEMPLATES = Path(__file__).parent / "templates"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#|~!])")
 
 
 def templates(folder: Path, *, html: bool) -> Environment:
-    """The Jinja templates of a folder, with the filters `md`, `percent` and `number`.
+    """The Jinja templates of a folder and those that all reports share, with the filters `md`, `percent` and `number`.
 
     Every string goes through `printable`; in HTML it is escaped as well, and in Markdown where it goes through `md`.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(folder),
+        loader=FileSystemLoader([folder, TEMPLATES]),
         autoescape=html,
         finalize=_finished,
         undefined=StrictUndefined,

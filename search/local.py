@@ -73,7 +73,20 @@ class LocalSearch:
         def find(store: Store, index: Index) -> list[Passage]:
             return [store.passage(hit.passage) for hit in _diverse(index.search(query), k)]
 
-        passages, warnings = self._with_index(find)
+        return self._results(*self._with_index(find))
+
+    def everything(self, progress: Callable[[int, int], None] | None = None) -> SearchResults:
+        """Every passage of every file, in the order of path and number, ranked by it. Neighbours overlap.
+
+        Args:
+            progress: As in `prepare`.
+
+        Raises:
+            InputError, ConfigurationError, ProviderError: as `prepare`, which it does first.
+        """
+        return self._results(*self._with_index(lambda store, _: store.passages(), progress))
+
+    def _results(self, passages: list[Passage], warnings: list[str]) -> SearchResults:
         now = datetime.now(UTC)
         root = self.folder.resolve()
         documents = [

@@ -33,6 +33,10 @@ _SCHEMA = """
     );
     CREATE INDEX passages_of_file ON passages (file);
 """
+_PASSAGES = (
+    "SELECT path, number, files.passages, text, title, published, published_from"
+    " FROM passages JOIN files ON files.id = file"
+)
 
 
 @dataclass(frozen=True)
@@ -104,12 +108,11 @@ class Store:
 
     def passage(self, key: int) -> Passage:
         """The passage with that key, and what is known of its file."""
-        row = self._db.execute(
-            "SELECT path, number, files.passages, text, title, published, published_from"
-            " FROM passages JOIN files ON files.id = file WHERE passages.id = ?",
-            (key,),
-        ).fetchone()
-        return Passage(*row)
+        return Passage(*self._db.execute(f"{_PASSAGES} WHERE passages.id = ?", (key,)).fetchone())
+
+    def passages(self) -> list[Passage]:
+        """Every passage, in the order of path and number."""
+        return [Passage(*row) for row in self._db.execute(f"{_PASSAGES} ORDER BY path, number")]
 
     def texts(self) -> Iterator[tuple[int, int, str, str]]:
         """Every passage in the order of path and number: its key, the key of its file, the file's title, the text."""

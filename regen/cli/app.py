@@ -15,6 +15,7 @@ import typer
 
 from regen.cli import models, program, runs
 from regen.cli.ask import ask
+from regen.cli.check import check
 from regen.cli.config import config
 from regen.cli.conflicts import conflicts
 from regen.cli.doctor import doctor
@@ -54,6 +55,7 @@ app.command("ask")(ask)
 app.command("report")(report)
 app.command("score")(score)
 app.command("search")(search)
+app.command("check")(check)
 app.command("conflicts")(conflicts)
 app.add_typer(models.app, name="models")
 evals = typer.Typer(

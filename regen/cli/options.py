@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 
-def _folder(given: str) -> Path:
+def folder(given: str) -> Path:
+    """The path that an option gives; refuses an empty one, which would be the folder one is in."""
     if not given.strip():
         raise typer.BadParameter("it is empty: name a folder.")
     return Path(given)
@@ -106,7 +107,7 @@ Program = Annotated[
 ]
 Docs = Annotated[
     Path | None,
-    typer.Option("--docs", help="Folder of documents (md, txt, html, pdf, docx).", parser=_folder, metavar="DIR"),
+    typer.Option("--docs", help="Folder of documents (md, txt, html, pdf, docx).", parser=folder, metavar="DIR"),
 ]
 _SEARCH = "Search"
 Search = Annotated[

@@ -15,10 +15,10 @@ def schema(
     of: Annotated[
         str,
         typer.Argument(
-            help="ask (report as well), score, search, conflicts, eval (truthfulqa, choices), judge (eval stance, "
-            "conflictbench), eval-conflicts or eval-reports: what it prints with --json. results, judge-results, "
-            "conflicts-results, reports-results: the results.json of an evaluation. program: the card.json of a "
-            "compiled program, which optimize and program show print with --json."
+            help="ask (report as well), score, search, check, conflicts, eval (truthfulqa, choices), judge (eval "
+            "stance, conflictbench), eval-conflicts or eval-reports: what it prints with --json. results, "
+            "judge-results, conflicts-results, reports-results: the results.json of an evaluation. program: the "
+            "card.json of a compiled program, which optimize and program show print with --json."
         ),
     ],
 ) -> None:

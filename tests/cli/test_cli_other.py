@@ -141,8 +141,8 @@ def test_schema_of_something_else_is_told(cli: Any) -> None:
     ended = cli("schema", "doctor")
     assert ended.code == 2
     known = (
-        "ask, conflicts, conflicts-results, eval, eval-conflicts, eval-reports, judge, judge-results, program, "
-        "reports-results, results, score, search"
+        "ask, check, conflicts, conflicts-results, eval, eval-conflicts, eval-reports, judge, judge-results, "
+        "program, reports-results, results, score, search"
     )
     assert f"There is no schema of 'doctor'; there are: {known}." in ended.err
 

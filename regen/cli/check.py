@@ -1,0 +1,178 @@
+"""`regen check`: which documents of a folder contradict each other, before anybody asks."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from regen.cli import options
+from regen.cli.terminal import Steps, complain, console, duration, hang
+from regen.errors import InputError
+from regen.fence import one_line, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from regen.check import CheckReport, Finding, Step
+
+_QUOTE = 300
+_ALSO = 3
+
+
+def check(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Folder of documents (md, txt, html, pdf, docx).", parser=options.folder),
+    ],
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="NAME",
+            help="What decides about two sentences that seem to differ: rules alone, or a judge as well, asked once a "
+            "pair (heuristic, builtin, nli:MODEL; lm and others call the model each time).",
+        ),
+    ] = "rules",
+    fail_on: Annotated[
+        float | None,
+        typer.Option(
+            "--fail-on",
+            metavar="CONFIDENCE",
+            min=0,
+            max=1,
+            help="End with 1 where a finding has this or more (0 to 1).",
+        ),
+    ] = None,
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", min=1, help="How many findings to show in the terminal.")
+    ] = 20,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Write all findings to this HTML file too.", parser=options.file_name
+        ),
+    ] = None,
+    model: options.Model = None,
+    judge_model: options.JudgeModel = None,
+    api_base: options.ApiBase = None,
+    json: options.Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    no_color: options.NoColor = False,
+) -> None:
+    """Find documents in a folder that contradict each other, before anybody asks.
+
+    Amounts, dates, names, denials and directions are found that differ in two
+    sentences on the same thing; each sentence is compared with those of other
+    documents that it has most words in common with. Shown are both, their dates,
+    and which document is newer. The confidence (from about a half to 1) says how
+    surely both are about the same; it is no probability. Without --fail-on,
+    findings end with 0.
+    """
+    from regen.check import check as checked
+    from regen.cli.setup import one_sentence
+
+    if html is not None and not html.parent.is_dir():
+        raise InputError(f"{html} cannot be written: there is no folder {html.parent}.")
+    steps = Steps(quiet=quiet)
+    with steps.live(), one_sentence():
+        _load_model(judge, {"model": model, "judge_model": judge_model, "api_base": api_base}, steps)
+        report = checked(folder, judge, progress=_Left(steps))
+    failing = len(report.at_least(fail_on)) if fail_on is not None else 0
+    if html is not None:
+        _write(html, report, fail_on, failing)
+    if json:
+        print(report.model_dump_json(indent=2))
+    else:
+        _show(report, top, console())
+        for warning in report.warnings:
+            complain(warning)
+    if failing:
+        complain(f"{failing} {'finding is' if failing == 1 else 'findings are'} at {fail_on:g} or above.")
+        raise typer.Exit(1)
+
+
+class _Left:
+    """Shows how much of a step is done, and about how long the rest of it takes by what that much took."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self._step, self._began = "", 0.0
+
+    def __call__(self, step: Step, done: int, total: int) -> None:
+        now = time.monotonic()
+        if step != self._step:
+            self._step, self._began, self._first = step, now, done
+        left = (now - self._began) / max(done - self._first, 1) * (total - done)
+        words = f", about {duration(left)} left" if done > self._first and left > 1 else ""
+        self._steps(f"{step} {done:,}/{total:,}{words}")
+
+
+def _load_model(judge: str, flags: dict[str, str | None], steps: Steps) -> None:
+    """Sets up the model where the judge asks one; tells of a judge that there is not, before anything is read."""
+    from regen.check import RULES
+
+    if judge == RULES:
+        return
+    from regen.judges import asks_model, make_judge
+
+    make_judge(judge)
+    if asks_model(judge):
+        import dspy
+
+        from regen.cli.setup import check as check_settings
+        from regen.cli.setup import make_model
+        from regen.settings import load
+
+        settings = load({**flags, "judge": judge})
+        check_settings(settings, "judge")
+        dspy.configure(lm=make_model(settings, "judge", steps))
+
+
+def _write(path: Path, report: CheckReport, fail_on: float | None, failing: int) -> None:
+    from regen.reporting import TEMPLATES, put, templates
+
+    page = templates(TEMPLATES, html=True).get_template("check.html.j2")
+    put(path, page.render(report=report, fail_on=fail_on, failing=failing))
+
+
+def _show(report: CheckReport, top: int, out: Console) -> None:
+    from regen.check import RULES
+
+    out.print()
+    count = len(report.findings)
+    line = Text.assemble(("Contradictions ", "bold"), f"{count:,}  ", (f"in {report.documents:,} documents", "cyan"))
+    hang(out, "  ", line)
+    share = report.compared / report.sentence_pairs if report.sentence_pairs else 0.0
+    work = f"{report.compared:,} pairs of sentences compared, {share:.2%} of all; {report.suspected:,} seemed to differ"
+    judge = "" if report.judge == RULES else f", about which {printable(report.judge)} was asked"
+    hang(out, "  ", Text(f"{work}{judge}; {duration(report.seconds)}", style="dim"))
+    for number, finding in enumerate(report.findings[:top], 1):
+        out.print()
+        _finding(number, finding, out)
+    if count > top:
+        out.print()
+        out.print(f"  {count - top:,} more with --top {count}, --json or --html.", style="dim")
+
+
+def _finding(number: int, finding: Finding, out: Console) -> None:
+    head = Text.assemble((f"{number:>4}  ", "dim"), (f"{finding.confidence:.2f}  ", "bold"))
+    said = Text(one_line(finding.difference, _QUOTE), style="bold")
+    if finding.newer != "second":
+        said.append(f"  {finding.newer}", style="yellow")
+    hang(out, head, said)
+    if finding.reason:
+        hang(out, " " * 6, Text(one_line(finding.reason, _QUOTE), style="dim"))
+    for place, side in enumerate(finding.sides):
+        day = side.published.isoformat() if side.published else "undated"
+        line = Text(printable(one_line(side.document, _QUOTE)))
+        if place and finding.newer == "second":
+            line.append("  newer", style="green")
+        hang(out, Text.assemble(" " * 6, (f"{day:12}", "cyan")), line)
+        hang(out, " " * 18, Text(f'"{one_line(side.quote, _QUOTE)}"'))
+        if side.also:
+            more = f" and {len(side.also) - _ALSO} more" if len(side.also) > _ALSO else ""
+            hang(out, " " * 18, Text(f"also {one_line(', '.join(side.also[:_ALSO]), _QUOTE)}{more}", style="dim"))

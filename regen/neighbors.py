@@ -1,0 +1,93 @@
+"""Which texts of many have most words in common, without comparing each with each.
+
+Words are weighed by how rare they are (TF-IDF), and only texts that share a word which is not all too common are
+compared, so that the work grows about as the number of texts does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from math import log
+from typing import Any
+
+COMMON = 400
+"""A word in more texts than this finds none of them; it still counts in how similar two are."""
+POOL = 100
+NAMES = 2.0
+_BLOCK = 512
+
+
+class Neighbors:
+    """Texts by their words.
+
+    Args:
+        texts: The words of each, without repetition.
+        names: Those of them that weigh `NAMES` times as much, since they tell what a text is about.
+    """
+
+    def __init__(self, texts: Sequence[Collection[str]], names: Sequence[Collection[str]]) -> None:
+        import numpy
+        from scipy.sparse import csr_array
+
+        self._frequency = Counter(word for words in texts for word in words)
+        self._of = len(texts)
+        place = {word: number for number, word in enumerate(sorted(self._frequency))}
+        ends, columns, weights = [0], list[int](), list[float]()
+        for words, named in zip(texts, names, strict=True):
+            ordered = sorted(words)
+            columns += [place[word] for word in ordered]
+            heavy = [self.weight(word) * (NAMES if word in named else 1.0) for word in ordered]
+            length = sum(one * one for one in heavy) ** 0.5 or 1.0
+            weights += [one / length for one in heavy]
+            ends.append(len(columns))
+        shape = (len(texts), len(place))
+        found = csr_array((numpy.array(weights, dtype=numpy.float32), columns, ends), shape=shape)
+        rare = numpy.array([self._frequency[word] <= COMMON for word in sorted(place)], dtype=numpy.float32)
+        self._finding = found.multiply(rare[None, :]).tocsr() if shape[1] else found
+        self._finding.eliminate_zeros()
+
+    def weight(self, word: str) -> float:
+        """How much a word says: its inverse document frequency, 1 or more."""
+        return 1.0 + log((self._of + 1) / max(self._frequency[word], 1))
+
+    def pairs(
+        self,
+        k: int,
+        least: float,
+        fits: Callable[[int, int], bool],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Iterator[tuple[int, int]]:
+        """The pairs of texts, each once, of which one is among the `k` most similar to the other.
+
+        Args:
+            k: How many of each text.
+            least: The least similarity, a cosine in [0, 1].
+            fits: Whether two may be neighbors at all; those that do not take no place.
+            progress: Called with texts done and texts in all.
+        """
+        import numpy
+
+        other: Any = self._finding.T.tocsr()
+        seen = set[tuple[int, int]]()
+        for begin in range(0, self._of, _BLOCK):
+            end = min(begin + _BLOCK, self._of)
+            block = (self._finding[begin:end] @ other).tocsr()
+            for row in range(end - begin):
+                there = slice(block.indptr[row], block.indptr[row + 1])
+                near, similar = block.indices[there], block.data[there]
+                if len(near) > POOL:
+                    best = numpy.argpartition(-similar, POOL)[:POOL]
+                    near, similar = near[best], similar[best]
+                found = 0
+                for place in numpy.lexsort((near, -similar)):
+                    one, two = sorted((begin + row, int(near[place])))
+                    if found == k or similar[place] < least:
+                        break
+                    if one != two and fits(one, two):
+                        found += 1
+                        if (one, two) not in seen:
+                            seen.add((one, two))
+                            yield one, two
+            if progress:
+                progress(end, self._of)

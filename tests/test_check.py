@@ -1,0 +1,197 @@
+"""Contradictions in a folder of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regen.check import CheckReport, check
+from regen.errors import ConfigurationError, InputError, ProviderError
+from regen.neighbors import Neighbors
+from regen.types import Claim, Document, Evidence, Judgement, Stance
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def folder(tmp_path: Path, **texts: str) -> Path:
+    """A folder of documents by name: the title and date above a line of dashes, if any, then the text."""
+    home = tmp_path / "docs"
+    home.mkdir()
+    for name, text in texts.items():
+        (home / f"{name}.md").write_text(text, encoding="utf-8")
+    return home
+
+
+def dated(day: str, title: str, text: str) -> str:
+    return f"---\ntitle: {title}\ndate: {day}\n---\n{text}\n"
+
+
+def pairs(report: CheckReport) -> list[tuple[str, str]]:
+    return [(one.sides[0].document, one.sides[1].document) for one in report.findings]
+
+
+def test_two_documents_that_contradict_each_other_are_found_with_quotes_dates_and_the_newer_one(tmp_path: Path) -> None:
+    docs = folder(
+        tmp_path,
+        a=dated("2025-04-15", "Changes", "Hello.\n\n# Limits\nThe API of Tide now allows 500 requests a minute."),
+        b=dated("2023-02-08", "Limits", "The API of Tide allows 100 requests a minute. Ask for more."),
+        c="Lunch is at noon on Tuesdays.",
+    )
+    report = check(docs)
+    (found,) = report.findings
+    assert (found.kind, found.difference, found.newer) == (
+        "number",
+        "numbers differ: 100 requests / 500 requests",
+        "second",
+    )
+    assert [(side.document, str(side.published), side.title) for side in found.sides] == [
+        ("b.md", "2023-02-08", "Limits"),
+        ("a.md", "2025-04-15", "Changes"),
+    ]
+    assert all(side.quote in (docs / side.document).read_text() for side in found.sides)
+    assert (report.documents, report.document_pairs, report.suspected) == (3, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "newer"),
+    [("date: 2025-01-01", "date: 2025-01-01", "same day"), ("date: 2025-01-01", "title: X", "undated")],
+)
+def test_which_is_newer_is_not_guessed(tmp_path: Path, first: str, second: str, newer: str) -> None:
+    docs = folder(
+        tmp_path,
+        a=f"---\n{first}\n---\nA parcel costs $5 to send.",
+        b=f"---\n{second}\n---\nA parcel costs $9 to send.",
+    )
+    (found,) = check(docs).findings
+    assert (found.newer, [side.document for side in found.sides]) == (newer, ["a.md", "b.md"])
+
+
+def test_the_same_sentence_in_several_documents_is_one_finding(tmp_path: Path) -> None:
+    docs = folder(
+        tmp_path,
+        a="The guest network needs a password.",
+        b="Intro. The guest network needs a password.",
+        c="The guest network needs no password.",
+        d="The guest network needs a password. The guest network needs no password.",
+    )
+    (found,) = check(docs).findings
+    assert sorted([found.sides[0].document, *found.sides[0].also]) == ["a.md", "b.md"]
+    assert (found.sides[1].document, found.sides[1].also) == ("c.md", [])
+
+
+@pytest.mark.parametrize(
+    ("titles", "texts"),
+    [
+        (("Results 2023", "Results 2024"), ("Our revenue was $4 million.", "Our revenue was $5 million.")),
+        (("Manual of Kestrel", "Manual of Osprey"), ("The battery lasts 5 hours.", "The battery lasts 9 hours.")),
+        (("Parking for visitors", "Parking for tenants"), ("A day costs $5 here.", "A day costs $9 here.")),
+        (("Kestrel", "Osprey"), ("This page is checked twice a year.", "This page is checked every week.")),
+    ],
+)
+def test_titles_tell_what_a_sentence_is_about(tmp_path: Path, titles: Sequence[str], texts: Sequence[str]) -> None:
+    docs = folder(
+        tmp_path,
+        a=dated("2025-01-01", titles[0], texts[0]),
+        b=dated("2025-01-02", titles[1], texts[1]),
+        c="We sell Kestrel and Osprey.",
+    )
+    assert check(docs).findings == []
+
+
+def test_the_examples_contradictions_are_found_and_nothing_else() -> None:
+    """The handbook has five planted conflicts (`benchmarks/handbook.jsonl`), the other folder three."""
+    handbook = check(EXAMPLES / "company-handbook")
+    assert {finding.sides[1].document for finding in handbook.findings} == {
+        "engineering/2025-04-15-api-changelog.md",
+        "finance/2025-06-10-restated-annual-revenue.md",
+        "people/2025-02-05-all-hands-notes.txt",
+        "products/2024-09-30-ftp-export-end-of-service.md",
+        "wellbeing/how-much-water-to-drink.md",
+    }
+    three = check(EXAMPLES / "three-conflicts")
+    assert {finding.sides[1].document for finding in three.findings} == {
+        "policy/2025-11-03-company-laptops-only.md",
+        "rate-limit/2026-01-26-release-notes.md",
+        "revenue/2026-05-20-restated-revenue.md",
+    }
+    confidences = [finding.confidence for finding in handbook.findings]
+    assert confidences == sorted(confidences, reverse=True)
+
+
+class Scripted:
+    """A judge that finds what a script says, or fails."""
+
+    def __init__(self, script: Any) -> None:
+        self.script, self.asked = script, list[tuple[str, str]]()
+
+    def judge(self, claims: Sequence[Claim], documents: Sequence[Document], **how: Any) -> Judgement:
+        self.asked.append((claims[0].text, documents[0].text))
+        stance, confidence = self.script(documents[0].text)
+        item = Evidence(claim_id="1", document_id=documents[0].id, stance=stance, confidence=confidence, reason="so")
+        return Judgement(evidence=[item])
+
+
+@pytest.fixture
+def two_suspects(tmp_path: Path) -> Path:
+    return folder(
+        tmp_path,
+        a="A parcel costs $5 to send. Badges are mandatory for guests.",
+        b="A parcel costs $9 to send. Badges are optional for guests.",
+    )
+
+
+def test_a_judge_is_asked_about_what_seems_to_differ_alone(two_suspects: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = Scripted(lambda text: (Stance.CONTRADICTS if "$" in text else Stance.IRRELEVANT, 1.0))
+    monkeypatch.setattr("regen.judges.make_judge", lambda name: said)
+    report = check(two_suspects, "scripted")
+    assert len(said.asked) == report.suspected == 2
+    (found,) = report.findings
+    (alone,) = [one for one in check(two_suspects).findings if one.kind == "number"]
+    assert (found.reason, found.confidence) == ("so", pytest.approx((alone.confidence + 1) / 2, abs=0.001))
+
+
+def test_a_judge_that_fails_on_a_pair_is_a_warning_and_on_all_of_them_an_error(
+    two_suspects: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sometimes(text: str) -> tuple[Stance, float]:
+        if "$" in text or every:
+            raise ProviderError("It is down.")
+        return Stance.CONTRADICTS, 0.9
+
+    monkeypatch.setattr("regen.judges.make_judge", lambda name: Scripted(sometimes))
+    every = False
+    report = check(two_suspects, "scripted")
+    assert ([one.kind for one in report.findings], report.warnings) == (
+        ["denial"],
+        ["A pair of sentences was not judged: It is down."],
+    )
+    every = True
+    with pytest.raises(ProviderError, match="It is down"):
+        check(two_suspects, "scripted")
+
+
+def test_a_folder_without_anything_to_compare_has_no_finding(tmp_path: Path) -> None:
+    report = check(folder(tmp_path, a="Hm."))
+    assert (report.documents, report.sentence_pairs, report.findings) == (1, 0, [])
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    docs = folder(tmp_path, a="A parcel costs $5 to send.", empty="")
+    assert check(docs).warnings == ["empty.md was not read: it is empty."]
+    with pytest.raises(InputError, match="does not exist"):
+        check(tmp_path / "nowhere")
+    with pytest.raises(ConfigurationError, match="There is no judge 'nobody'"):
+        check(docs, "nobody")
+
+
+def test_neighbors_are_those_with_most_words_in_common_and_common_words_find_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("regen.neighbors.COMMON", 3)
+    texts = [{"the", "red", "fox"}, {"the", "red", "hen"}, {"the", "owl"}, {"the", "red", "fox", "den"}]
+    near = Neighbors(texts, [set()] * 4)
+    assert set(near.pairs(1, 0.0, lambda one, two: True)) == {(0, 3), (0, 1)}
+    assert set(near.pairs(3, 0.0, lambda one, two: {one, two} != {0, 3})) == {(0, 1), (1, 3)}

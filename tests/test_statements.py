@@ -1,0 +1,87 @@
+"""What two sentences differ in, by rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from regen.statements import Difference, difference, proper_nouns, statement
+
+PROPER = proper_nouns(["we met Priya Raman, Dana Lee, Berlin, Munich, Quillmont and Tide in June"])
+
+
+def differ(one: str, other: str) -> Difference | None:
+    found, back = (difference(statement(a, PROPER), statement(b, PROPER)) for a, b in ((one, other), (other, one)))
+    assert (found and found.kind) == (back and back.kind)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind", "reason"),
+    [
+        ("The limit is 100 requests a minute.", "From 1 May 2025 the limit is 500 requests a minute.", "number",
+         "numbers differ: 100 requests / 500 requests"),
+        ("Refunds take two weeks.", "Refunds take 30 days.", "number", "lengths of time differ: two weeks / 30 days"),
+        ("Revenue in 2024 was $4.2 million.", "Revenue in 2024 was 3.8 million dollars.", "number",
+         "amounts differ: $4.2 million / 3.8 million dollars"),
+        ("Backups run every six hours.", "Backups run twice a week.", "number",
+         "frequencies differ: every six hours / twice a week"),
+        ("The firm was founded in 2016.", "The firm was founded in 2014.", "date", "dates differ: 2016 / 2014"),
+        ("The desk opens at 8 a.m.", "The desk opens at nine in the morning.", "date",
+         "times of day differ: 8 a.m. / nine in the morning"),
+        ("Guests may park here.", "Guests may not park here.", "denial", "only one of them denies: not"),
+        ("Badges are mandatory.", "Badges are optional.", "denial", "opposites: mandatory / optional"),
+        ("The disk is encrypted.", "The disk is unencrypted.", "denial", "opposites: encrypted / unencrypted"),
+        ("Everyone needs eight glasses of water.", "It is a myth that everyone needs eight glasses of water.", "denial",
+         "only one of them denies: myth"),
+        ("Energy use rose by 5%.", "Energy use fell by 3%.", "direction", "directions differ: rose / fell"),
+        ("Support is led by Priya Raman.", "Dana Lee leads support.", "name",
+         "names differ: Priya Raman / Dana Lee"),
+    ],
+)  # fmt: skip
+def test_what_differs_is_told(one: str, other: str, kind: str, reason: str) -> None:
+    found = differ(one, other)
+    assert found is not None
+    assert (found.kind, found.reason()) == (kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Refunds are made within 30 days.", "Refunds are made within thirty days."),
+        ("Refunds are made within two weeks.", "Refunds are made within 14 days."),
+        ("The launch is on 3 March 2025.", "The launch is on 2025-03-03."),
+        ("Uploads may have up to 50 MB.", "Uploads may have at most 0.05 GB."),
+        ("Backups run daily.", "Backups run once a day."),
+        ("Revenue was $4.2 million.", "Revenue was $4,231,000."),
+        ("Files may have up to 25 MB.", "Files larger than 25 megabytes are refused."),
+        ("Parking is not forbidden.", "Parking is allowed."),
+        ("Setup comes at no extra cost.", "Setup comes at a fixed cost."),
+    ],
+)
+def test_the_same_in_other_words_is_no_difference(one: str, other: str) -> None:
+    assert differ(one, other) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Revenue in 2023 was $4 million.", "Revenue in 2024 was $5 million."),
+        ("The 2023 report is in the portal.", "The 2024 report is in the portal."),
+        ("The Berlin office has 40 desks.", "The Munich office has 60 desks."),
+        ("Hourly staff get 10 days.", "Salaried staff get 25 days."),
+        ("Parking for visitors costs $5.", "Parking for tenants costs $9."),
+        ("Version 2.1 supports 10 users.", "Version 3.0 supports 50 users."),
+        ("Call +1 414 555 0199 at night.", "Call +1 414 555 0111 at night."),
+        ("Berlin is led by Priya Raman.", "Munich is led by Priya Raman."),
+        ("The trip takes 3 hours.", "The trip takes 40 people."),
+    ],
+)
+def test_two_things_do_not_contradict_each_other(one: str, other: str) -> None:
+    assert differ(one, other) is None
+
+
+def test_no_text_makes_it_fail() -> None:
+    texts = ("\x1b[2J \u202e" + "1," * 200, "." * 400, "hundred " * 50, "9" * 390, "every " * 60, "\u0661\u0662 a.m.")
+    taken = [statement(text, PROPER) for text in texts]
+    assert all(difference(one, one) is None for one in taken)
+    assert {found.kind for one in taken for other in taken if (found := difference(one, other))} <= {"number"}
