@@ -58,10 +58,7 @@ _ASKS_YES_NO = re.compile(
     re.IGNORECASE,
 )
 _OF_MANY = frozenset({"are", "were", "do", "have"})
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|could|may|might|must|should|will|would)\b(?! not|n['\u2019]t)",
-    re.IGNORECASE,
-)
+_YES = re.compile(r"^\W*yes\b[\s,.:;!-]*", re.IGNORECASE)
 _SCALES = frozenset("thousand million billion trillion".split())
 _MONTHS = frozenset("januari februari march april june juli august septemb octob novemb decemb".split())
 # Two answers are one when this share of the shorter one's content words stands in the longer one.
@@ -185,20 +182,21 @@ def is_yes_or_no(answer: str) -> bool:
     return bool(words := content(answer)) and words <= _YES_NO
 
 
-def in_short(question: str) -> tuple[str, str]:
-    """The short answers to a question, with its own verb: "Yes, it may" and "No, it may not"."""
+def in_full(question: str, answers: Sequence[str] = ()) -> tuple[str, str]:
+    """Yes and No to a question as statements.
+
+    They are an answer that says just what is asked, word for word, and that with "not" after the question's own verb;
+    where no answer is such a one, "Yes, it may" and "No, it may not", by that verb.
+    """
     found = _ASKS_YES_NO.match(question)
     verb, asker = (found[1].lower(), found[2]) if found else ("is", None)
+    for answer in answers if found else ():
+        statement = _YES.sub("", answer)
+        said = re.findall(rf"\b{verb}\b", statement)
+        if len(said) == 1 and content(statement) == content(question) and not negative(statement):
+            return statement, re.sub(rf"\b{verb}\b", f"{verb} not", statement)
     who = "you" if asker else "they" if verb in _OF_MANY else "it"
     return f"Yes, {who} {verb}", f"No, {who} {verb} not"
-
-
-def denied(statement: str) -> str:
-    """A statement with "not" after its first auxiliary verb; empty where it has none, or denies already."""
-    found = _VERB.search(statement)
-    if found is None or negative(statement):
-        return ""
-    return f"{statement[: found.end()]} not{statement[found.end() :]}"
 
 
 def bearing(text: str, question: str) -> float:

@@ -12,10 +12,9 @@ from regen.readings import (
     bearing,
     best_sentence,
     content,
-    denied,
     fits,
     group,
-    in_short,
+    in_full,
     is_none,
     is_yes_or_no,
     names_somebody,
@@ -245,17 +244,24 @@ def test_who_is_asked_for_somebody() -> None:
     ],
 )
 def test_a_short_answer_has_the_verb_of_its_question(question: str, yes: str) -> None:
-    assert in_short(question) == (yes, yes.replace("Yes", "No") + " not")
+    assert in_full(question) == (yes, yes.replace("Yes", "No") + " not")
+
+
+def test_an_answer_that_says_just_what_is_asked_is_yes_and_its_denial_is_no() -> None:
+    said = ["Yes", "Crews may use the crane on Mondays.", "Yes, crews may use the crane."]
+    assert in_full("May crews use the crane?", said) == ("crews may use the crane.", "crews may not use the crane.")
 
 
 @pytest.mark.parametrize(
-    ("statement", "denial"),
+    ("question", "answer"),
     [
-        ("Crews may use the crane.", "Crews may not use the crane."),
-        ("Crews may not use it.", ""),
-        ("It isn't here.", ""),
-        ("Crews use it.", ""),
+        ("Is the ferry open?", "The ferry is closed."),
+        ("Is smoking allowed here?", "Smoking is banned here."),
+        ("May crews use it?", "Crews may not use it."),
+        ("Do crews use it?", "Crews use it."),
+        ("Are vaccines that are approved safe?", "Vaccines that are approved are safe."),
+        ("Who may use it?", "Crews may use it."),
     ],
 )
-def test_a_statement_is_denied_after_its_auxiliary(statement: str, denial: str) -> None:
-    assert denied(statement) == denial
+def test_no_other_answer_is_taken_for_yes(question: str, answer: str) -> None:
+    assert answer not in in_full(question, [answer])

@@ -28,11 +28,10 @@ from regen.readings import (
     bearing,
     best_sentence,
     content,
-    denied,
     fits,
     grounding,
     group,
-    in_short,
+    in_full,
     is_none,
     is_yes_or_no,
     names_somebody,
@@ -141,7 +140,7 @@ class ContrastJudge(JudgeModule):
         # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
         sides: dict[str, tuple[int | None, float]] = {}
         if options:
-            shown = _in_full(options, answers, question) + [SOMETHING_ELSE] * (len(options) == 1)
+            shown = _as_options(options, answers, question) + [SOMETHING_ELSE] * (len(options) == 1)
             sides, failed = each_document(lambda d: self._choice(fence(d), question, shown), readers, steps.part(1))
             unjudged = [*unjudged, *failed]
         evidence = []
@@ -333,16 +332,9 @@ def _stands(document: Document, answer: str, question: str) -> bool:
     return bearing(shown, question) >= BEARING
 
 
-def _in_full(options: Sequence[str], answers: Sequence[str], question: str) -> list[str]:
-    """Answers as options: a bare "Yes" or "No" as a statement, which a small model goes by far more surely.
-
-    It is the statement of a document that answers "yes" in more than a word, or its denial; else the question's own
-    verb says it.
-    """
-    said = [answer for answer in answers if not is_yes_or_no(answer) and same_answer(answer, "yes")]
-    statement = next((answer for answer in said if bearing(answer, question) >= BEARING), "")
-    denial = denied(statement)
-    yes, no = (statement, denial) if denial else in_short(question)
+def _as_options(options: Sequence[str], answers: Sequence[str], question: str) -> list[str]:
+    """Answers as options: a bare "Yes" or "No" as a statement, which a small model goes by far more surely."""
+    yes, no = in_full(question, answers)
     return [(no if negative(option) else yes) if is_yes_or_no(option) else option for option in options]
 
 
