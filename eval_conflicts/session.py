@@ -189,6 +189,8 @@ def _end(plan: Plan, results: ConflictsResults, folder: Path) -> None:
         complain(line)
     for warning, count in list(results.warnings.items())[:_WARNINGS]:
         complain(f"{warning} ({count} answers)")
+    if len(results.warnings) > _WARNINGS:
+        complain(f"{len(results.warnings) - _WARNINGS} more warnings are in {folder / 'report.md'}.")
     if results.failures:
         failed = len({failure.id for failure in results.failures})
         complain(

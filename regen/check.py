@@ -7,6 +7,7 @@ Sentences are compared, not documents: each with those of other documents that h
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections import Counter
@@ -21,6 +22,7 @@ from pydantic import Field
 
 from regen.judges import Judge
 from regen.neighbors import Neighbors
+from regen.output import Failure
 from regen.quotes import sentence_spans
 from regen.statements import (
     Difference,
@@ -66,7 +68,7 @@ class CheckedSide(Record):
     url: str
     published: date | None = Field(description="Its date, where one is known that is not only its file's.")
     quote: str = Field(description="The sentence, found in the document.")
-    also: list[str] = Field(description="Other documents in which the same sentence stands.")
+    also: list[str] = Field(description="Other documents in which the same sentence stands, 29 at most.")
 
 
 class Finding(Record):
@@ -99,6 +101,7 @@ class CheckReport(Record):
     sentence_pairs: int = Field(description="All pairs of them.")
     compared: int = Field(description="Pairs of sentences with enough words in common, which the rules looked at.")
     suspected: int = Field(description="Those that differ, by the rules; a judge other than `rules` saw these.")
+    unjudged: int = Field(default=0, description="Of these, how many the judge could not be asked about.")
     findings: list[Finding] = Field(description="The surest first.")
     seconds: float
     warnings: list[str] = []
@@ -106,6 +109,10 @@ class CheckReport(Record):
     def at_least(self, confidence: float) -> list[Finding]:
         """The findings of this confidence or more."""
         return [finding for finding in self.findings if finding.confidence >= confidence]
+
+
+Checked = CheckReport | Failure
+"""What `regen check --json` prints."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +154,8 @@ def check(folder: Path, judge: str = RULES, *, progress: Progress | None = None)
 
     Args:
         folder: Of documents, as for `search.local`, whose index in the user's cache is used.
-        judge: A judge by its name (`regen.judges`), asked about each pair once: a call each where it asks a model,
-            which then must be configured in DSPy.
+        judge: A judge by its name (`regen.judges`), asked about each pair once. For one that asks a language model,
+            that model must be configured in DSPy; nothing it says is kept until the end.
         progress: Called with what is being done, how much of it is done, and how much there is.
 
     Raises:
@@ -168,9 +175,9 @@ def check(folder: Path, judge: str = RULES, *, progress: Progress | None = None)
     read = LocalSearch(folder).everything(tell("reading"))
     files, said = _sentences(read.documents)
     compared, pairs = _suspects(files, said, tell("comparing"))
-    findings, warnings = _judged(pairs, deciding, tell("judging"))
+    findings, unjudged, warnings = _judged(pairs, deciding, tell("judging"))
     return CheckReport(
-        folder=str(folder),
+        folder=os.fsencode(folder).decode(errors="backslashreplace"),
         judge=judge,
         documents=len(files),
         document_pairs=comb(len(files), 2),
@@ -178,6 +185,7 @@ def check(folder: Path, judge: str = RULES, *, progress: Progress | None = None)
         sentence_pairs=comb(len(said), 2),
         compared=compared,
         suspected=len(pairs),
+        unjudged=unjudged,
         findings=findings,
         seconds=time.monotonic() - began,
         warnings=[*read.warnings, *warnings],
@@ -193,7 +201,7 @@ def _sentences(passages: Sequence[Document]) -> tuple[dict[str, _File], list[_Sa
             # A heading that stands right above a sentence is none of it; what is left stands in the document as it is.
             sentence = _HEADING.split(sentence)[-1].strip()
             if sentence and len(sentence) <= _LONGEST and not sentence.endswith("?"):
-                key = " ".join(re.findall(r"[\w.,%$\u20ac\u00a3'-]+", sentence)).rstrip(".,").casefold()
+                key = " ".join(re.findall(r"[^\s\"*_`]+", sentence)).rstrip(".,").casefold()
                 found.setdefault(key, {}).setdefault(_path(passage), sentence)
     proper = proper_nouns(sentence for where in found.values() for sentence in list(where.values())[:1])
     files = {
@@ -208,7 +216,7 @@ def _sentences(passages: Sequence[Document]) -> tuple[dict[str, _File], list[_Sa
 
 
 def _path(passage: Document) -> str:
-    return passage.id.rpartition("#")[0] or passage.id if re.search(r"#\d+$", passage.id) else passage.id
+    return re.sub(r"#\d+$", "", passage.id)
 
 
 def _suspects(
@@ -314,20 +322,21 @@ def _is_series(one: str, other: str) -> bool:
 
 def _judged(
     pairs: Sequence[_Pair], judge: Judge | None, progress: Callable[[int, int], None]
-) -> tuple[list[Finding], list[str]]:
-    """The pairs that the judge takes for contradictions, as findings, the surest first, and what went wrong."""
+) -> tuple[list[Finding], int, list[str]]:
+    """The pairs that the judge takes for contradictions, as findings, the surest first; how many it could not be asked
+    about, and what went wrong."""
     if judge is None:
-        found, warnings = [_finding(pair) for pair in pairs], list[str]()
+        found, unjudged, warnings = [_finding(pair) for pair in pairs], 0, list[str]()
     else:
-        found, warnings = _put_to(judge, pairs, progress)
+        found, unjudged, warnings = _put_to(judge, pairs, progress)
     found.sort(key=lambda one: (-one.confidence, [side.document for side in one.sides], one.difference))
-    return list(_once_each(found)), warnings
+    return list(_once_each(found)), unjudged, warnings
 
 
 def _put_to(
     judge: Judge, pairs: Sequence[_Pair], progress: Callable[[int, int], None]
-) -> tuple[list[Finding], list[str]]:
-    """The findings of a judge, and its warnings."""
+) -> tuple[list[Finding], int, list[str]]:
+    """The findings of a judge, how many pairs it could not be asked about, and its warnings."""
     from regen.judges.gather import each_document, refuse_nothing
 
     documents = [
@@ -346,7 +355,8 @@ def _put_to(
         warnings.update(f"A pair of sentences was not judged: {item.cause}." for item in judgement.unjudged)
         against = [item for item in judgement.evidence if item.stance is Stance.CONTRADICTS]
         found += [_finding(pairs[int(place)], item) for item in against]
-    return found, [f"{warning} ({count} times)" if count > 1 else warning for warning, count in warnings.items()]
+    told = [f"{warning} ({count} times)" if count > 1 else warning for warning, count in warnings.items()]
+    return found, len(unjudged) + sum(bool(judgement.unjudged) for judgement in judged.values()), told
 
 
 def _once_each(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -356,8 +366,8 @@ def _once_each(findings: Sequence[Finding]) -> Iterator[Finding]:
         a, b = finding.sides
         facts = {(a.document, b.document, side.quote) for side in finding.sides}
         if not facts & seen:
+            seen |= facts
             yield finding
-        seen |= facts
 
 
 def _finding(pair: _Pair, item: Evidence | None = None) -> Finding:

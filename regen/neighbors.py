@@ -63,7 +63,7 @@ class Neighbors:
         Args:
             k: How many of each text.
             least: The least similarity, a cosine in [0, 1].
-            fits: Whether two may be neighbors at all; those that do not take no place.
+            fits: Whether two may be neighbors at all; of the `POOL` most similar, those that do not take no place.
             progress: Called with texts done and texts in all.
         """
         import numpy

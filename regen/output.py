@@ -6,7 +6,6 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter
 
-from regen.check import CheckReport
 from regen.conflictlog import ConflictsOutput
 from regen.errors import RegenError
 from regen.types import (
@@ -206,7 +205,6 @@ PRINTED: dict[str, Any] = {
     "ask": AskOutput | Failure,
     "score": ScoreOutput | Failure,
     "search": SearchOutput | Failure,
-    "check": CheckReport | Failure,
     "conflicts": ConflictsOutput | Failure,
 }
 """What a command prints with `--json`."""

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regen.errors import InputError
 from regen.fence import printable
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#|~!])")
+# What makes a list or a rule of a line that begins with it.
+_LEADING = re.compile(r"^(\d{0,9})([-+=.](?=[-+=\s]|$))")
 
 
 def templates(folder: Path, *, html: bool) -> Environment:
@@ -44,10 +47,23 @@ def put(path: Path, text: str) -> None:
     os.replace(fresh, path)  # noqa: PTH105
 
 
+def put_named(path: Path, text: str) -> None:
+    """As `put`, for a file that the user named.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    try:
+        put(path, text)
+    except OSError as error:
+        path.with_name(f".{path.name}.new").unlink(missing_ok=True)
+        raise InputError(f"{path} cannot be written ({error.strerror}): name another file.") from None
+
+
 def markdown(text: object) -> str:
     """A text as Markdown shows it: on one line, and no sign of it markup."""
     line = escape(" ".join(printable(str(text)).split()), quote=False)
-    return _MARKDOWN.sub(r"\\\1", line)
+    return _LEADING.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", line))
 
 
 def percent(value: float | None) -> str:

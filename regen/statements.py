@@ -33,6 +33,8 @@ _BYTES = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kilobyte": 1e3, "megabyt
           "terabyte": 1e12}  # fmt: skip
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "m": 1e6,
            "mn": 1e6, "bn": 1e9, "b": 1e9, "dozen": 12}  # fmt: skip
+_CURRENCIES = {"$": "usd", "dollar": "usd", "dollars": "usd", "\u20ac": "eur", "euro": "eur", "euros": "eur",
+               "\u00a3": "gbp", "pound sterling": "gbp", "pounds sterling": "gbp"}  # fmt: skip
 _ONES = {
     word: number
     for number, word in enumerate(
@@ -86,6 +88,7 @@ _EFFECTIVE = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_POSSESSIVE = re.compile(r"['\u2019]s$")
 _LARGE = 100_000.0
 """Amounts from here on may be told in fewer digits."""
 _MARKUP = re.compile(r"[*_|>]+|^[\s#-]+|^\s*\d+[.)]\s")
@@ -134,7 +137,19 @@ _OPPOSITES = [
     ("public", "privat confidenti secret"),
     ("true fact", "fals untru wrong"),
 ]
-_UN = ("un", "in", "non", "dis")
+_UN = ("un", "non")
+# Words that another prefix turns into their opposite: "in", "im", "il", "ir" and "dis" begin many words that are none.
+_DENIABLE = frozenset(
+    """
+    accurate active adequate appropriate capable compatible complete consistent correct dependent direct eligible
+    flexible formal frequent secure significant sufficient tolerant valid visible possible mature mobile mortal patient
+    perfect personal polite probable proper legal legible liberal licit logical literate regular relevant replaceable
+    responsible reversible able abled advantage agree agrees agreed allow allows allowed approve approves approved
+    connect connects connected continue continues continued honest like likes liked loyal obey obeys satisfied trust
+    trusts
+    """.split()
+)
+_ANY_UN = ("in", "im", "il", "ir", "dis")
 _REJECTED = frozenset("~myth ~myths ~misconception ~misconceptions ~fallacy ~hoax ~debunked ~refuted longer".split())
 _MOVES = {
     way: frozenset(map(stem, words - set(
@@ -221,7 +236,8 @@ class Statement:
 
     def without(self, names: Collection[str]) -> str:
         """The sentence with "it" in place of these names."""
-        known = {word for word in re.findall(r"[^\W\d_]+", self.text) if stem(word.lower()) in names}
+        words = (_POSSESSIVE.sub("", word) for word in _PLAIN_WORD.findall(self.text))
+        known = {word for word in words if stem(word.lower()) in names}
         pattern = "|".join(map(re.escape, sorted(known))) or "(?!)"
         return re.sub(rf"\b(?:{pattern})\b(?:[ -](?:{pattern})\b)*", "it", self.text)
 
@@ -457,10 +473,12 @@ def _opposite(a: Statement, b: Statement) -> tuple[str, ...]:
         affirms, denies = frozenset(plus.split()), frozenset(minus.split())
         if ours & affirms and others & denies and not (ours & denies or others & affirms - {"~can", "~may", "~must"}):
             return min(ours & affirms), min(others & denies)
-    for word in sorted(ours - others):
-        for prefix in _UN:
-            if len(word) > 3 and prefix + word in others:
-                return word, prefix + word
+    # As written: a stem such as "form" is shared by words that are no opposites of each other.
+    here, there = ({word.lower() for word in _PLAIN_WORD.findall(side.text)} for side in (a, b))
+    for word in sorted(here - there - {"less", "till"}):
+        for prefix in (*_UN, *(_ANY_UN if word in _DENIABLE else ())):
+            if len(word) > 3 and prefix + word in there:
+                return stem(word), stem(prefix + word)
     return ()
 
 
@@ -470,7 +488,7 @@ def _is_denial(word: str) -> bool:
 
 
 def _as_written(side: Statement, *stems: str) -> str:
-    shown = {stem(word.lower().removesuffix("'s")): word for word in re.findall(r"[^\W\d_]+(?:'s)?", side.text)}
+    shown = {stem(_POSSESSIVE.sub("", word.lower())): word for word in _PLAIN_WORD.findall(side.text)}
     return " ".join(shown.get(stemmed, stemmed.removeprefix("~")) for stemmed in stems)
 
 
@@ -562,8 +580,7 @@ def _value(kind: str, shown: str, match: re.Match[str], text: str, before: str) 
     if after.startswith(("%", "per")):
         return Value("percent", (amount,), frozenset(), shown)
     if sign or after:
-        currency = {"$": "usd", "\u20ac": "eur", "\u00a3": "gbp", "dollar": "usd", "dollars": "usd", "euro": "eur",
-                    "euros": "eur"}.get(sign or after, (sign or after).lower())  # fmt: skip
+        currency = _CURRENCIES.get(sign or after, (sign or after).lower())
         return Value("money", (amount,), frozenset({currency}), shown)
     return _counted(amount, shown, text[match.end() : match.end() + 60], match["words"])
 

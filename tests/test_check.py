@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from regen.check import CheckReport, check
+from regen.check import CheckReport, Finding, _once_each, check
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.neighbors import Neighbors
 from regen.types import Claim, Document, Evidence, Judgement, Stance
@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 def folder(tmp_path: Path, **texts: str) -> Path:
     """A folder of documents by name: the title and date above a line of dashes, if any, then the text."""
     home = tmp_path / "docs"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     for name, text in texts.items():
         (home / f"{name}.md").write_text(text, encoding="utf-8")
     return home
@@ -85,20 +85,22 @@ def test_the_same_sentence_in_several_documents_is_one_finding(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("titles", "texts"),
     [
-        (("Results 2023", "Results 2024"), ("Our revenue was $4 million.", "Our revenue was $5 million.")),
+        (
+            ("Results 2023", "Results 2024"),
+            ("The shops had a revenue of $4 million.", "The shops had a revenue of $5 million."),
+        ),
         (("Manual of Kestrel", "Manual of Osprey"), ("The battery lasts 5 hours.", "The battery lasts 9 hours.")),
         (("Parking for visitors", "Parking for tenants"), ("A day costs $5 here.", "A day costs $9 here.")),
         (("Kestrel", "Osprey"), ("This page is checked twice a year.", "This page is checked every week.")),
     ],
 )
 def test_titles_tell_what_a_sentence_is_about(tmp_path: Path, titles: Sequence[str], texts: Sequence[str]) -> None:
-    docs = folder(
-        tmp_path,
-        a=dated("2025-01-01", titles[0], texts[0]),
-        b=dated("2025-01-02", titles[1], texts[1]),
-        c="We sell Kestrel and Osprey.",
-    )
-    assert check(docs).findings == []
+    def found(*titles: str) -> int:
+        a, b = (dated("2025-01-01", *one) for one in zip(titles, texts, strict=True))
+        docs = folder(tmp_path, a=a, b=b, c="We sell Kestrel and Osprey.")
+        return len(check(docs).findings)
+
+    assert (found(titles[0], titles[0]), found(*titles)) == (1, 0)
 
 
 def test_the_examples_contradictions_are_found_and_nothing_else() -> None:
@@ -164,8 +166,9 @@ def test_a_judge_that_fails_on_a_pair_is_a_warning_and_on_all_of_them_an_error(
     monkeypatch.setattr("regen.judges.make_judge", lambda name: Scripted(sometimes))
     every = False
     report = check(two_suspects, "scripted")
-    assert ([one.kind for one in report.findings], report.warnings) == (
+    assert ([one.kind for one in report.findings], report.unjudged, report.warnings) == (
         ["denial"],
+        1,
         ["A pair of sentences was not judged: It is down."],
     )
     every = True
@@ -195,3 +198,19 @@ def test_neighbors_are_those_with_most_words_in_common_and_common_words_find_non
     near = Neighbors(texts, [set()] * 4)
     assert set(near.pairs(1, 0.0, lambda one, two: True)) == {(0, 3), (0, 1)}
     assert set(near.pairs(3, 0.0, lambda one, two: {one, two} != {0, 3})) == {(0, 1), (1, 3)}
+
+
+def test_a_finding_is_left_out_only_for_one_that_is_shown(tmp_path: Path) -> None:
+    one = check(folder(tmp_path, a="A parcel costs $5 to send.", b="A parcel costs $9 to send.")).findings[0]
+
+    def of(first: str, second: str) -> Finding:
+        sides = (side.model_copy(update={"quote": q}) for side, q in zip(one.sides, (first, second), strict=True))
+        return one.model_copy(update={"sides": tuple(sides)})
+
+    pairs = [("s1", "t1"), ("s1", "t2"), ("s2", "t2")]
+    assert list(_once_each([of(*pair) for pair in pairs])) == [of("s1", "t1"), of("s2", "t2")]
+
+
+def test_sentences_that_differ_in_a_sign_are_two(tmp_path: Path) -> None:
+    docs = folder(tmp_path, a="Alarms sound above > 5 bar.", b="Alarms sound above < 5 bar.")
+    assert check(docs).sentences == 2

@@ -6,7 +6,7 @@ import pytest
 
 from regen.statements import Difference, difference, proper_nouns, statement
 
-PROPER = proper_nouns(["we met Priya Raman, Dana Lee, Berlin, Munich, Quillmont and Tide in June"])
+PROPER = proper_nouns(["we met Priya Raman, Dana Lee, Berlin, Munich, Quillmont and Tide in June, and Dana O'Brien"])
 
 
 def differ(one: str, other: str) -> Difference | None:
@@ -31,6 +31,11 @@ def differ(one: str, other: str) -> Difference | None:
         ("Guests may park here.", "Guests may not park here.", "denial", "only one of them denies: not"),
         ("Badges are mandatory.", "Badges are optional.", "denial", "opposites: mandatory / optional"),
         ("The disk is encrypted.", "The disk is unencrypted.", "denial", "opposites: encrypted / unencrypted"),
+        ("The claim is valid.", "The claim is invalid.", "denial", "opposites: valid / invalid"),
+        ("The fee is 10 pounds sterling.", "The fee is \u00a312.", "number",
+         "amounts differ: 10 pounds sterling / \u00a312"),
+        ("Dana O'Brien leads support.", "Priya Raman leads support.", "name",
+         "names differ: Dana O'Brien / Priya Raman"),
         ("Everyone needs eight glasses of water.", "It is a myth that everyone needs eight glasses of water.", "denial",
          "only one of them denies: myth"),
         ("Energy use rose by 5%.", "Energy use fell by 3%.", "direction", "directions differ: rose / fell"),
@@ -56,6 +61,7 @@ def test_what_differs_is_told(one: str, other: str, kind: str, reason: str) -> N
         ("Files may have up to 25 MB.", "Files larger than 25 megabytes are refused."),
         ("Parking is not forbidden.", "Parking is allowed."),
         ("Setup comes at no extra cost.", "Setup comes at a fixed cost."),
+        ("Guests form a line.", "Guests inform a line."),
     ],
 )
 def test_the_same_in_other_words_is_no_difference(one: str, other: str) -> None:

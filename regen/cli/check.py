@@ -11,7 +11,7 @@ from rich.text import Text
 
 from regen.cli import options
 from regen.cli.terminal import Steps, complain, console, duration, hang
-from regen.errors import InputError
+from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.fence import one_line, printable
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def check(
             "--judge",
             metavar="NAME",
             help="What decides about two sentences that seem to differ: rules alone, or a judge as well, asked once a "
-            "pair (heuristic, builtin, nli:MODEL; lm and others call the model each time).",
+            "pair, that calls no language model (heuristic, builtin, nli:MODEL).",
         ),
     ] = "rules",
     fail_on: Annotated[
@@ -56,9 +56,6 @@ def check(
             "--html", metavar="FILE", help="Write all findings to this HTML file too.", parser=options.file_name
         ),
     ] = None,
-    model: options.Model = None,
-    judge_model: options.JudgeModel = None,
-    api_base: options.ApiBase = None,
     json: options.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     no_color: options.NoColor = False,
@@ -75,21 +72,25 @@ def check(
     from regen.check import check as checked
     from regen.cli.setup import one_sentence
 
-    if html is not None and not html.parent.is_dir():
-        raise InputError(f"{html} cannot be written: there is no folder {html.parent}.")
+    if html is not None and (html.is_dir() or not html.parent.is_dir()):
+        raise InputError(f"{html} cannot be written: it is a folder, or there is none for it.")
+    if html is not None and html.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{html} would be one of the documents of {folder} next time: name a file outside it.")
+    _check_judge(judge)
     steps = Steps(quiet=quiet)
     with steps.live(), one_sentence():
-        _load_model(judge, {"model": model, "judge_model": judge_model, "api_base": api_base}, steps)
         report = checked(folder, judge, progress=_Left(steps))
     failing = len(report.at_least(fail_on)) if fail_on is not None else 0
-    if html is not None:
-        _write(html, report, fail_on, failing)
     if json:
         print(report.model_dump_json(indent=2))
     else:
         _show(report, top, console())
-        for warning in report.warnings:
-            complain(warning)
+    for warning in report.warnings:
+        complain(warning)
+    if html is not None:
+        _write(html, report, fail_on, failing)
+    if fail_on is not None and report.unjudged:
+        raise ProviderError(f"{report.unjudged} of {report.suspected} pairs were not judged: nothing is said of them.")
     if failing:
         complain(f"{failing} {'finding is' if failing == 1 else 'findings are'} at {fail_on:g} or above.")
         raise typer.Exit(1)
@@ -100,7 +101,7 @@ class _Left:
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
-        self._step, self._began = "", 0.0
+        self._step, self._began, self._first = "", 0.0, 0
 
     def __call__(self, step: Step, done: int, total: int) -> None:
         now = time.monotonic()
@@ -111,32 +112,29 @@ class _Left:
         self._steps(f"{step} {done:,}/{total:,}{words}")
 
 
-def _load_model(judge: str, flags: dict[str, str | None], steps: Steps) -> None:
-    """Sets up the model where the judge asks one; tells of a judge that there is not, before anything is read."""
+def _check_judge(judge: str) -> None:
+    """Tells of a judge that cannot be had, before anything is read.
+
+    Raises:
+        ConfigurationError: there is none of that name, or it asks a language model.
+    """
     from regen.check import RULES
+    from regen.judges import asks_model, make_judge
 
     if judge == RULES:
         return
-    from regen.judges import asks_model, make_judge
-
-    make_judge(judge)
-    if asks_model(judge):
-        import dspy
-
-        from regen.cli.setup import check as check_settings
-        from regen.cli.setup import make_model
-        from regen.settings import load
-
-        settings = load({**flags, "judge": judge})
-        check_settings(settings, "judge")
-        dspy.configure(lm=make_model(settings, "judge", steps))
+    if judge == "auto" or (make_judge(judge) and asks_model(judge)):
+        raise ConfigurationError(
+            f"--judge {printable(judge)} asks a language model about every pair: take {RULES}, or a judge that asks "
+            "none, such as heuristic, builtin or nli:MODEL."
+        )
 
 
 def _write(path: Path, report: CheckReport, fail_on: float | None, failing: int) -> None:
-    from regen.reporting import TEMPLATES, put, templates
+    from regen.reporting import TEMPLATES, put_named, templates
 
     page = templates(TEMPLATES, html=True).get_template("check.html.j2")
-    put(path, page.render(report=report, fail_on=fail_on, failing=failing))
+    put_named(path, page.render(report=report, fail_on=fail_on, failing=failing))
 
 
 def _show(report: CheckReport, top: int, out: Console) -> None:
@@ -168,7 +166,7 @@ def _finding(number: int, finding: Finding, out: Console) -> None:
         hang(out, " " * 6, Text(one_line(finding.reason, _QUOTE), style="dim"))
     for place, side in enumerate(finding.sides):
         day = side.published.isoformat() if side.published else "undated"
-        line = Text(printable(one_line(side.document, _QUOTE)))
+        line = Text(one_line(side.document, _QUOTE))
         if place and finding.newer == "second":
             line.append("  newer", style="green")
         hang(out, Text.assemble(" " * 6, (f"{day:12}", "cyan")), line)

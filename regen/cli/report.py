@@ -66,7 +66,8 @@ def report(
 
     Both reports are scored, and the better one is kept. A report makes many
     claims: --claims salient checks the few that matter, with fewer calls. --json
-    prints what that of regen ask does (regen schema ask).
+    prints what that of regen ask does (regen schema ask). Credibility, kinds, strategies and
+    --resolve are of regen ask alone.
     """
     from regen.program import not_judged
     from regen.settings import load
@@ -93,11 +94,12 @@ def report(
     settings = load(flags)
     check_log(settings.log_conflicts, {"--out": out, "--record": record, "--recorded": recorded})
     result = _Reporter(settings, style, quiet=quiet, record=record, refresh=refresh).ask(topic)
-    if out is not None:
-        from regen.reporting import put
-
-        put(out, _markdown(result))
+    # What was paid for is shown, whatever comes of the file.
     _show(result, json=json, quiet=quiet)
+    if out is not None:
+        from regen.reporting import put_named
+
+        put_named(out, _markdown(result))
     if error := not_judged(result):
         if json or quiet:
             complain(f"The report could not be checked: {error}")

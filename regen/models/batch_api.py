@@ -6,9 +6,9 @@ The API: https://platform.openai.com/docs/api-reference/batch
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
+from time import sleep
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from regen.errors import ConfigurationError, ProviderError, RegenError
@@ -172,7 +172,7 @@ class BatchAPI:
                     raise self._translated(error) from None
                 if attempt >= most:
                     raise UnansweredError(str(self._translated(error))) from None
-            time.sleep(next(waits))
+            sleep(next(waits))
             attempt += 1
 
     def _absent(self, batch: str | None) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+import regen.check
+
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
@@ -59,8 +61,12 @@ def test_nothing_of_a_document_is_markup_in_the_page_or_an_escape_in_the_termina
     [
         (["nowhere"], 2, "The documents folder nowhere does not exist"),
         (["docs", "--fail-on", "2"], 2, "Invalid value for '--fail-on'"),
-        (["docs", "--html", "no/such/file.html"], 2, "there is no folder no/such"),
+        (["docs", "--html", "no/such/file.html"], 2, "there is none for it"),
+        (["docs", "--html", "docs"], 2, "it is a folder"),
+        (["docs", "--html", "docs/found.html"], 2, "would be one of the documents"),
         (["docs", "--judge", "nobody"], 3, "There is no judge 'nobody'"),
+        (["docs", "--judge", "cascade"], 3, "--judge cascade asks a language model about every pair"),
+        (["docs", "--judge", "auto"], 3, "--judge auto asks a language model about every pair"),
     ],
 )
 def test_bad_input_ends_in_one_sentence(cli: Any, docs: Path, arguments: list[str], code: int, sentence: str) -> None:
@@ -72,3 +78,16 @@ def test_bad_input_ends_in_one_sentence(cli: Any, docs: Path, arguments: list[st
 def test_a_judge_without_a_model_decides_and_says_why(cli: Any, docs: Path) -> None:
     (found,) = cli("check", "docs", "--judge", "heuristic", "--json").json["findings"]
     assert found["reason"].startswith("numbers differ: $")
+
+
+def test_a_guard_is_not_green_where_pairs_were_not_judged(
+    cli: Any, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = regen.check.check
+
+    def unjudged(*arguments: Any, **more: Any) -> regen.check.CheckReport:
+        return checked(*arguments, **more).model_copy(update={"findings": [], "unjudged": 1})
+
+    monkeypatch.setattr("regen.check.check", unjudged)
+    ended = cli("check", "docs", "--fail-on", "0.6")
+    assert ended.code == 4 and "1 of 1 pairs were not judged" in ended.err

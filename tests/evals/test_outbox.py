@@ -69,6 +69,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds that would have been waited."""
     found: list[float] = []
     monkeypatch.setattr("regen.outbox.sleep", found.append)
+    monkeypatch.setattr("regen.models.batch_api.sleep", found.append)
     return found
 
 
