@@ -66,8 +66,8 @@ def report(
 
     Both reports are scored, and the better one is kept. A report makes many
     claims: --claims salient checks the few that matter, with fewer calls. --json
-    prints what that of regen ask does (regen schema ask). Credibility, kinds, strategies and
-    --resolve are of regen ask alone.
+    prints what that of regen ask does (regen schema ask). Credibility, kinds,
+    strategies and --resolve are for regen ask alone.
     """
     from regen.program import not_judged
     from regen.settings import load
