@@ -1,7 +1,7 @@
 """Binary choice with documents given: accuracy of `rag` and of `regenerated`, improve rate and harm rate.
 
-    python benchmarks/choices.py ramdocs ../shared/data/ramdocs_dev.jsonl --limit 60 --out ramdocs.jsonl
-    python benchmarks/choices.py conflict_nq ../shared/data/conflict_nq_dev.jsonl --limit 60 --out conflict_nq.jsonl
+    python benchmarks/choices.py ramdocs data/ramdocs_dev.jsonl --limit 60 --out ramdocs.jsonl
+    python benchmarks/choices.py conflict_nq data/conflict_nq_dev.jsonl --limit 60 --out conflict_nq.jsonl
 
 Every finished item is in the output file before the next begins; run it again to go on, or to print the table.
 """

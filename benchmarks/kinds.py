@@ -1,6 +1,6 @@
 """How well rules alone tell the kind of conflict, on the development part of CONFLICTS (Cattan et al. 2025).
 
-    python benchmarks/kinds.py ../shared/data/conflicts_dev.jsonl
+    python benchmarks/kinds.py data/conflicts_dev.jsonl
 
 The items are split in two halves, every other one of each kind. On one half the share of common words from which
 documents count as agreed is chosen by macro-F1; the other half is reported, then the same the other way round. Prints

@@ -1,7 +1,7 @@
 """Long, dirty, real web text: `regen ask --json` over the search results of CONFLICTS.
 
-    python benchmarks/web_results.py ../shared/data/conflicts_dev.jsonl --limit 10 --out web_results.jsonl
-    python benchmarks/web_results.py ../shared/data/conflicts_dev.jsonl --limit 10 --recorded --out recorded.jsonl
+    python benchmarks/web_results.py data/conflicts_dev.jsonl --limit 10 --out web_results.jsonl
+    python benchmarks/web_results.py data/conflicts_dev.jsonl --limit 10 --recorded --out recorded.jsonl
 
 With `--recorded`, the first ten results of each query are asked as a recording of a web search instead. Every finished
 question is in the output file before the next begins; run it again to go on, or to print the table.

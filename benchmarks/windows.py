@@ -1,6 +1,6 @@
 """How often the window that is kept of a long page holds the answer, against the page's first 512 tokens.
 
-    python benchmarks/windows.py ../shared/data/conflict_nq_dev.jsonl
+    python benchmarks/windows.py data/conflict_nq_dev.jsonl
 
 A page is made of a relevant passage, at a place drawn by the seed, among as many passages of other items as `--others`
 says. The question is the item's own. Two things are counted: whether the answer stands in the window word for word,

@@ -1,6 +1,6 @@
 """Trains the built-in judge, calibrates it, and writes it as an int8 ONNX graph with its tokenizer and config.
 
-    python -m training.train ../shared/data --out regen/judges/builtin_model --test held_out
+    python -m training.train data --out regen/judges/builtin_model --test held_out
 
 `README.md` beside this file says what it needs, and what comes of it.
 
