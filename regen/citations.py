@@ -45,7 +45,11 @@ def check_citations(
                 )
         return match.group(1) + kept if kept else ""
 
-    return _CITATION.sub(keep, text), list(cited), list(warnings)
+    # What is left around a citation that was taken out may be one itself.
+    while (checked := _CITATION.sub(keep, text)) != text:
+        cited.clear()
+        text = checked
+    return text, list(cited), list(warnings)
 
 
 def name_sources(text: str) -> str:

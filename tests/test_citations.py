@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from regen.citations import check_citations, name_sources, without_citations
@@ -61,6 +61,8 @@ def test_a_range_that_ends_past_the_last_document_keeps_the_documents_in_it() ->
 
 
 @settings(max_examples=100, deadline=None)
+@example(parts=["[", "[0]", "7", "]"])
+@example(parts=["[3]", "[", "[0]", "1", "]"])
 @given(parts=st.lists(st.sampled_from(["[1]", "[2, 9]", "[0]", "[1-5]", "[3-1]", " ", "word", "[", "]", "7"])))
 def test_every_citation_that_is_left_points_to_a_document_that_is_listed(parts: list[str]) -> None:
     text, cited, _ = check_citations("".join(parts), DOCUMENTS)
