@@ -144,7 +144,7 @@ class _Pair:
     alike: float
 
 
-def check(folder: Path, judge: str = RULES, *, progress: Progress | None = None) -> CheckReport:
+def check(folder: Path | str, judge: str = RULES, *, progress: Progress | None = None) -> CheckReport:
     """Scans a folder for documents that contradict each other.
 
     What differs must be an amount, a date, a name, a denial or a direction, and nothing may tell apart what the two
@@ -172,7 +172,7 @@ def check(folder: Path, judge: str = RULES, *, progress: Progress | None = None)
         return lambda done, total: progress(step, done, total) if progress else None
 
     began = time.monotonic()
-    read = LocalSearch(folder).everything(tell("reading"))
+    read = LocalSearch(Path(folder)).everything(tell("reading"))
     files, said = _sentences(read.documents)
     compared, pairs = _suspects(files, said, tell("comparing"))
     findings, unjudged, warnings = _judged(pairs, deciding, tell("judging"))

@@ -163,9 +163,19 @@ def _letter(reply: str, letters: Sequence[str], texts: Sequence[str]) -> int | N
         re.IGNORECASE,
     )
     if found:
-        return letters.index((found.group(1) or found.group(2)).upper())
-    said = [place for place, text in enumerate(texts) if text.casefold() in reply.casefold()]
+        chosen = (found.group(1) or found.group(2)).upper()
+        # "A or B" and "B is wrong; A" choose neither; "A document" names no letter.
+        named = set(re.findall(rf"(?<!\w)([{''.join(letters)}])(?!\w|[ \t]+\w)", reply))
+        return letters.index(chosen) if named <= {chosen} else None
+    said = [place for place, text in enumerate(texts) if _is_said(text, reply)]
     return said[0] if len(said) == 1 else None
+
+
+def _is_said(text: str, reply: str) -> bool:
+    """Whether a reply gives an option by its text: as whole words, and one of a word or two as its beginning."""
+    if len(text.split()) > 2:
+        return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", reply, re.IGNORECASE) is not None
+    return re.match(rf"\W*{re.escape(text)}(?!\w| +\w)", reply, re.IGNORECASE) is not None
 
 
 def _normalize(scores: Sequence[float]) -> list[float]:

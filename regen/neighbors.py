@@ -12,7 +12,9 @@ from math import log
 from typing import Any
 
 COMMON = 400
-"""A word in more texts than this finds none of them; it still counts in how similar two are."""
+"""A word in more texts than this finds only those of which it is one of the rarest; it still counts in how similar two
+are."""
+RAREST = 2
 POOL = 100
 NAMES = 2.0
 _BLOCK = 512
@@ -33,18 +35,19 @@ class Neighbors:
         self._frequency = Counter(word for words in texts for word in words)
         self._of = len(texts)
         place = {word: number for number, word in enumerate(sorted(self._frequency))}
-        ends, columns, weights = [0], list[int](), list[float]()
+        ends, columns, weights, finds = [0], list[int](), list[float](), list[bool]()
         for words, named in zip(texts, names, strict=True):
             ordered = sorted(words)
             columns += [place[word] for word in ordered]
+            # A text of common words alone is found by its rarest ones, or none would be in a large folder.
+            rarest = sorted(ordered, key=lambda word: (self._frequency[word], word))[:RAREST]
+            finds += [self._frequency[word] <= COMMON or word in rarest for word in ordered]
             heavy = [self.weight(word) * (NAMES if word in named else 1.0) for word in ordered]
             length = sum(one * one for one in heavy) ** 0.5 or 1.0
             weights += [one / length for one in heavy]
             ends.append(len(columns))
-        shape = (len(texts), len(place))
-        found = csr_array((numpy.array(weights, dtype=numpy.float32), columns, ends), shape=shape)
-        rare = numpy.array([self._frequency[word] <= COMMON for word in sorted(place)], dtype=numpy.float32)
-        self._finding = found.multiply(rare[None, :]).tocsr() if shape[1] else found
+        finding = numpy.array(weights, dtype=numpy.float32) * numpy.array(finds, dtype=numpy.float32)
+        self._finding = csr_array((finding, columns, ends), shape=(len(texts), len(place)))
         self._finding.eliminate_zeros()
 
     def weight(self, word: str) -> float:

@@ -198,7 +198,9 @@ def score_output(report: ConflictReport, usage: Usage, id: str | None = None) ->
 
 def failure(error: RegenError, *, id: str | None = None, question: str | None = None) -> Failure:
     """The JSON of an error."""
-    return Failure(id=id, question=question, error=ErrorOutput(message=str(error), exit_code=error.exit_code))
+    # A file's name need not be text.
+    message = str(error).encode(errors="backslashreplace").decode()
+    return Failure(id=id, question=question, error=ErrorOutput(message=message, exit_code=error.exit_code))
 
 
 PRINTED: dict[str, Any] = {

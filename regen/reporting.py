@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,17 +48,18 @@ def put(path: Path, text: str) -> None:
     os.replace(fresh, path)  # noqa: PTH105
 
 
-def put_named(path: Path, text: str) -> None:
-    """As `put`, for a file that the user named.
+def written(path: Path, text: str) -> InputError | None:
+    """As `put`, for a file that the user named: what keeps it from being written, if anything.
 
-    Raises:
-        InputError: it cannot be written.
+    What the file would have held was paid for, and is to be shown first.
     """
     try:
         put(path, text)
     except OSError as error:
-        path.with_name(f".{path.name}.new").unlink(missing_ok=True)
-        raise InputError(f"{path} cannot be written ({error.strerror}): name another file.") from None
+        with suppress(OSError):
+            path.with_name(f".{path.name}.new").unlink(missing_ok=True)
+        return InputError(f"{path} was not written ({error.strerror}): name another file.")
+    return None
 
 
 def markdown(text: object) -> str:

@@ -7,8 +7,10 @@ another year, another group of people. So a difference counts only where nothing
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Literal
 
 from regen.fence import printable
@@ -99,6 +101,13 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 _NEVER = NEGATION - set("without false untrue incorrect wrong mistaken contrary rejected denied denies deny".split())
+_AT_LEAST = re.compile(
+    r"\b(?:at least|more than|no(?:t)? less than|over|above|minimum of|exceed\w*)\s*$", re.IGNORECASE
+)
+_AT_MOST = re.compile(
+    r"\b(?:up to|at most|no(?:t)? more than|less than|fewer than|under|below|maximum of)\s*$", re.IGNORECASE
+)
+_RANGE = re.compile(r"(\d[\d,.]*)\s*(?:to|-|\u2013|or)\s*$")
 _ROUGHLY = frozenset("about approximately roughly around nearly almost circa over exceed exceeds than some".split())
 
 _EMPTY = frozenset(
@@ -213,6 +222,8 @@ class Value:
     of: frozenset[str]
     shown: str
     rough: bool = False
+    within: tuple[float, float] | None = None
+    """What "at least", "up to" or a range leaves open, where the amount is its end."""
 
 
 @dataclass(frozen=True)
@@ -277,8 +288,11 @@ def statement(sentence: str, proper: Collection[str], *, title: bool = False) ->
         proper: Of `proper_nouns`, over all sentences.
         title: It is a title, in which capitals alone make no name.
     """
-    text = " ".join(_MARKUP.sub(" ", printable(sentence)).split())
-    plain = re.sub(r"\bwithout (?=having|needing)", "not ", _HARMLESS.sub(" ", text))
+    # Soft hyphens and what has no width are in no word.
+    seen = "".join(letter for letter in sentence if unicodedata.category(letter) != "Cf")
+    text = " ".join(_MARKUP.sub(" ", printable(seen)).split())
+    plain = re.sub(r"\bup to\b", "at most", text, flags=re.IGNORECASE)
+    plain = re.sub(r"\bwithout (?=having|needing)", "not ", _HARMLESS.sub(" ", plain))
     for way, verb in (("up", "rose"), ("down", "fell")):
         plain = re.sub(rf"\b(?:go|goes|going|gone|went) {way}\b", verb, plain)
     sequence: list[str] = []
@@ -316,7 +330,8 @@ def statement(sentence: str, proper: Collection[str], *, title: bool = False) ->
         elif kind not in ("link", "phone", "stop"):
             value = _value(kind, shown, match, plain, before)
             if value is not None:
-                values.append(value if not rough else Value(value.kind, value.amount, value.of, value.shown, True))
+                open_ = _within(value, plain[: match.start()])
+                values.append(replace(value, rough=rough, within=open_))
                 rough = False
         before = shown.lower()
         sequence.append("")
@@ -357,7 +372,13 @@ def _by_values(a: Statement, b: Statement, kinds: Mapping[str, tuple[str, str]])
         del kinds["date"]
     if len(kinds) != 1 or _denial(a, b) or other_thing(a, b):
         return None
+    # Members and non-members are two groups.
+    if ("non" in a.words) != ("non" in b.words):
+        return None
     ((kind, said),) = kinds.items()
+    # What is open to more counts as the same amount, which it need not be.
+    if kind == "per" and any(value.within for value in (*a.values, *b.values)):
+        return None
     if kind in ("date", "weekday") and not (a.words | b.words) & _ONCE:
         return None
     return Difference("date" if kind in ("date", "weekday", "clock") else "number", f"{_NAMED[kind]} differ", said)
@@ -543,12 +564,31 @@ def _same(one: Value, other: Value) -> bool:
         return all(x == y for x, y in zip(one.amount, other.amount, strict=True) if x and y)
     if one.kind in ("weekday", "clock"):
         return one.amount == other.amount
+    for bound, exact in ((one, other), (other, one)):
+        if bound.within and not exact.within and bound.within[0] <= exact.amount[0] <= bound.within[1]:
+            return True
     x, y = sorted((one.amount[0], other.amount[0]))
     if one.rough or other.rough:
         return y - x <= 0.1 * y
     # Months have no length of their own.
     tolerance = 0.035 if one.kind in ("span", "often", "bytes") and one.shown != other.shown else 0.0
     return y - x <= tolerance * y or _rounded(x, y)
+
+
+def _within(value: Value, before: str) -> tuple[float, float] | None:
+    """What the words before an amount leave open: from it on, up to it, or a range that ends with it."""
+    if value.kind not in ("money", "percent", "span", "bytes", "count"):
+        return None
+    amount = value.amount[0]
+    if _AT_LEAST.search(before):
+        return amount, inf
+    if _AT_MOST.search(before):
+        return -inf, amount
+    begins, ends = _RANGE.search(before), re.search(r"\d[\d,.]*", value.shown)
+    if begins is None or ends is None:
+        return None
+    first, last = (float(one.replace(",", "").rstrip(".") or 0) for one in (begins[1], ends.group()))
+    return (amount * first / last, amount) if 0 < first < last else None
 
 
 def _rounded(x: float, y: float) -> bool:

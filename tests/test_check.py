@@ -190,6 +190,13 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
         check(docs, "nobody")
 
 
+def test_texts_of_common_words_alone_are_found_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regen.neighbors.COMMON", 1)
+    texts = [{"api", "plan"}, {"api", "plan"}, {"api", "tea"}, {"plan", "tea"}]
+    near = Neighbors(texts, [set()] * 4)
+    assert (0, 1) in set(near.pairs(1, 0.2, lambda one, two: True))
+
+
 def test_neighbors_are_those_with_most_words_in_common_and_common_words_find_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -161,6 +161,22 @@ def test_a_word_of_one_letter_is_no_letter(reply: str, scripted_lm: MakeLM) -> N
         ask(scripted_lm(lambda *_: reply), [f"option {number}" for number in range(10, 20)])
 
 
+@pytest.mark.parametrize(
+    "reply",
+    ["I don't know.", "It notes both.", "No idea.", "Yesterday's figure.", "The answer is not A", "[A] or [B]",
+     "Option B is wrong; A", "B\nA"],
+)  # fmt: skip
+def test_what_gives_no_option_or_two_is_none(reply: str, scripted_lm: MakeLM) -> None:
+    with pytest.raises(ProviderError):
+        ask(scripted_lm(lambda *_: reply), ["yes", "no"])
+
+
+@pytest.mark.parametrize("reply", ["No.", "no, it does not", '"No"'])
+def test_a_short_option_is_given_by_the_beginning_of_a_reply(reply: str, scripted_lm: MakeLM) -> None:
+    yes, no = ask(scripted_lm(lambda *_: reply), ["yes", "no"])
+    assert no > yes
+
+
 # Either way.
 
 

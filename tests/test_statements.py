@@ -32,6 +32,9 @@ def differ(one: str, other: str) -> Difference | None:
         ("Badges are mandatory.", "Badges are optional.", "denial", "opposites: mandatory / optional"),
         ("The disk is encrypted.", "The disk is unencrypted.", "denial", "opposites: encrypted / unencrypted"),
         ("The claim is valid.", "The claim is invalid.", "denial", "opposites: valid / invalid"),
+        ("Meals cost up to $60 a day.", "Meals cost $75 a day.", "number", "amounts differ: $60 / $75"),
+        ("The cli\u200bnic opens at 10 a.m.", "The clinic opens at 8 a.m.", "date",
+         "times of day differ: 10 a.m. / 8 a.m."),
         ("The fee is 10 pounds sterling.", "The fee is \u00a312.", "number",
          "amounts differ: 10 pounds sterling / \u00a312"),
         ("Dana O'Brien leads support.", "Priya Raman leads support.", "name",
@@ -62,6 +65,10 @@ def test_what_differs_is_told(one: str, other: str, kind: str, reason: str) -> N
         ("Parking is not forbidden.", "Parking is allowed."),
         ("Setup comes at no extra cost.", "Setup comes at a fixed cost."),
         ("Guests form a line.", "Guests inform a line."),
+        ("Delivery takes 3 to 5 days.", "Delivery takes 4 days."),
+        ("Staff get at least 20 days of leave.", "Staff get 25 days of leave."),
+        ("Meals cost up to $60 a day.", "Meals cost $45 a day."),
+        ("The fee for members is $10.", "The fee for non-members is $20."),
     ],
 )
 def test_the_same_in_other_words_is_no_difference(one: str, other: str) -> None:

@@ -81,16 +81,19 @@ def check(
     with steps.live(), one_sentence():
         report = checked(folder, judge, progress=_Left(steps))
     failing = len(report.at_least(fail_on)) if fail_on is not None else 0
+    unwritten = _write(html, report, fail_on, failing) if html is not None else None
     if json:
         print(report.model_dump_json(indent=2))
     else:
         _show(report, top, console())
     for warning in report.warnings:
         complain(warning)
-    if html is not None:
-        _write(html, report, fail_on, failing)
+    if unwritten:
+        complain(unwritten)
+        raise typer.Exit(unwritten.exit_code)
     if fail_on is not None and report.unjudged:
-        raise ProviderError(f"{report.unjudged} of {report.suspected} pairs were not judged: nothing is said of them.")
+        complain(f"{report.unjudged} of {report.suspected} pairs were not judged: nothing is said of them.")
+        raise typer.Exit(ProviderError.exit_code)
     if failing:
         complain(f"{failing} {'finding is' if failing == 1 else 'findings are'} at {fail_on:g} or above.")
         raise typer.Exit(1)
@@ -130,11 +133,11 @@ def _check_judge(judge: str) -> None:
         )
 
 
-def _write(path: Path, report: CheckReport, fail_on: float | None, failing: int) -> None:
-    from regen.reporting import TEMPLATES, put_named, templates
+def _write(path: Path, report: CheckReport, fail_on: float | None, failing: int) -> InputError | None:
+    from regen.reporting import TEMPLATES, templates, written
 
     page = templates(TEMPLATES, html=True).get_template("check.html.j2")
-    put_named(path, page.render(report=report, fail_on=fail_on, failing=failing))
+    return written(path, page.render(report=report, fail_on=fail_on, failing=failing))
 
 
 def _show(report: CheckReport, top: int, out: Console) -> None:

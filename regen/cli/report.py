@@ -70,6 +70,7 @@ def report(
     strategies and --resolve are for regen ask alone.
     """
     from regen.program import not_judged
+    from regen.reporting import written
     from regen.settings import load
 
     if not options.is_text(topic):
@@ -94,12 +95,11 @@ def report(
     settings = load(flags)
     check_log(settings.log_conflicts, {"--out": out, "--record": record, "--recorded": recorded})
     result = _Reporter(settings, style, quiet=quiet, record=record, refresh=refresh).ask(topic)
-    # What was paid for is shown, whatever comes of the file.
+    unwritten = written(out, _markdown(result)) if out is not None else None
     _show(result, json=json, quiet=quiet)
-    if out is not None:
-        from regen.reporting import put_named
-
-        put_named(out, _markdown(result))
+    if unwritten:
+        complain(unwritten)
+        raise typer.Exit(unwritten.exit_code)
     if error := not_judged(result):
         if json or quiet:
             complain(f"The report could not be checked: {error}")

@@ -80,6 +80,23 @@ def test_a_judge_without_a_model_decides_and_says_why(cli: Any, docs: Path) -> N
     assert found["reason"].startswith("numbers differ: $")
 
 
+def test_a_page_that_cannot_be_written_leaves_one_json_object_and_a_sentence(
+    cli: Any, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, text: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("regen.reporting.put", full)
+    ended = cli("check", "docs", "--json", "--html", "found.html")
+    assert (ended.code, len(ended.json["findings"])) == (2, 1)
+    assert ended.err == "regen: found.html was not written (No space left on device): name another file.\n"
+
+
+def test_a_folder_whose_name_is_no_text_ends_in_one_json_object(cli: Any) -> None:
+    ended = cli("check", "\udcff", "--json")
+    assert (ended.code, ended.json["error"]["exit_code"]) == (2, 2)
+
+
 def test_a_guard_is_not_green_where_pairs_were_not_judged(
     cli: Any, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
