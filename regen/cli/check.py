@@ -145,7 +145,11 @@ def _show(report: CheckReport, top: int, out: Console) -> None:
 
     out.print()
     count = len(report.findings)
-    line = Text.assemble(("Contradictions ", "bold"), f"{count:,}  ", (f"in {report.documents:,} documents", "cyan"))
+    line = Text.assemble(
+        ("Contradictions ", "bold"),
+        f"{count:,}  ",
+        (f"in {report.documents:,} document{'' if report.documents == 1 else 's'}", "cyan"),
+    )
     hang(out, "  ", line)
     share = report.compared / report.sentence_pairs if report.sentence_pairs else 0.0
     work = f"{report.compared:,} pairs of sentences compared, {share:.2%} of all; {report.suspected:,} seemed to differ"

@@ -1,0 +1,5 @@
+"""`python -m regen`: the command line."""
+
+from regen.cli import main
+
+main()
