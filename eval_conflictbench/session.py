@@ -13,11 +13,20 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from regen.cli.evaluating import batch_notes, check_batches, check_waiting, go_through, items_at_once
+from regen.cli.evaluating import (
+    RunPlan,
+    batch_notes,
+    check_batches,
+    check_waiting,
+    go_through,
+    items_at_once,
+    tell_stopped,
+    tell_warnings,
+)
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import InputError, LimitError, ProviderError
+from regen.errors import InputError, ProviderError
 from regen.fence import printable
 
 if TYPE_CHECKING:
@@ -26,15 +35,10 @@ if TYPE_CHECKING:
     from regen.compiled import Compiled
     from regen.judges import Judge
     from regen.models.choice import Role
-    from regen.settings import Settings
-
-
-# Warnings that are shown; the report has them all.
-_WARNINGS = 5
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(RunPlan):
     """What is to be judged, and how.
 
     `data` says which items they are, for the run's configuration. `program` has the judge's prompts, where they are
@@ -43,16 +47,7 @@ class Plan:
 
     name: str
     items: Sequence[ConflictItem | StancePair]
-    settings: Settings
-    data: dict[str, Any]
     program: Compiled | None = None
-    run: Path | None = None
-    batch: bool = False
-    max_calls: int | None = None
-    max_cost: float | None = None
-    retry_failed: bool = False
-    json: bool = False
-    quiet: bool = False
 
 
 def evaluate(plan: Plan) -> None:
@@ -158,12 +153,8 @@ def _end(plan: Plan, results: JudgeResults, folder: Path) -> None:
         print(results.model_dump_json(indent=2, exclude={"misses"}))
     else:
         show(results, folder / "report.md")
-    if not results.complete:
-        error = LimitError(results.stopped or "The run stopped.")
-        complain(error)
-        raise typer.Exit(error.exit_code)
-    for warning, count in list(results.warnings.items())[:_WARNINGS]:
-        complain(f"{warning} ({count} of {results.n} items)")
+    tell_stopped(results.complete, results.stopped)
+    tell_warnings(results.warnings, f"of {results.n} items", folder / "report.md")
     if results.unjudged:
         complain(f"{results.unjudged} of {results.of} items could not be judged. --retry-failed has them done again.")
         raise typer.Exit(ProviderError.exit_code)

@@ -8,14 +8,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.text import Text
 
-from regen.cli.evaluating import batch_notes, check_batches, check_waiting, go_through, items_at_once
+from regen.cli.evaluating import (
+    RunPlan,
+    batch_notes,
+    check_batches,
+    check_waiting,
+    configured,
+    go_through,
+    items_at_once,
+    tell_failures,
+    tell_stopped,
+    tell_warnings,
+)
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import LimitError, ProviderError
 from regen.fence import printable
 
 if TYPE_CHECKING:
@@ -23,29 +32,16 @@ if TYPE_CHECKING:
     from eval_conflicts.results import ConflictsResults
     from eval_conflicts.runner import Evaluation, Teller
     from regen.program import Regen
-    from regen.settings import Settings
     from regen.types import Strategy
-
-# Warnings that are shown; the report has them all.
-_WARNINGS = 5
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(RunPlan):
     """What is to be measured, and how. `data` says which items they are, for the run's configuration."""
 
     items: Sequence[Item]
     strategies: Sequence[Strategy]
     kinds: Teller
-    settings: Settings
-    data: dict[str, Any]
-    run: Path | None = None
-    batch: bool = False
-    max_calls: int | None = None
-    max_cost: float | None = None
-    retry_failed: bool = False
-    json: bool = False
-    quiet: bool = False
 
 
 def evaluate(plan: Plan) -> None:
@@ -138,28 +134,16 @@ def _evaluation(plan: Plan, judge: str, judge_lm: Any) -> Evaluation:
 
 def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str) -> dict[str, Any]:
     """Everything that the figures depend on, and no secret."""
-    from regen.models import choose
-    from regen.models.wire import without_credentials
     from regen.prompts import prompts_hash
 
-    settings, address = plan.settings, choose(plan.settings).api_base
+    settings = plan.settings
     programs = _evaluation(plan, judge, judge_lm).programs()
     return {
-        "model": lm.model,
-        "api_base": without_credentials(address) if address else None,
-        "judge": judge,
-        "judge_model": judge_lm.model if judge_lm is not None else None,
-        "judge_samples": settings.judge_samples,
+        **configured(settings, lm, judge_lm, judge),
         "strategies": list(plan.strategies),
         "kinds": plan.kinds,
         **plan.data,
-        "seed": settings.seed,
-        "max_rounds": settings.max_rounds,
         "claims": settings.claims,
-        "support": settings.support,
-        "check_quotes": settings.check_quotes,
-        "temperature": settings.temperature,
-        "max_tokens": settings.max_tokens,
         "prompts": prompts_hash(*programs),
         "judge_files": next((found for one in programs if (found := _files(one))), None),
     }
@@ -181,21 +165,8 @@ def _end(plan: Plan, results: ConflictsResults, folder: Path) -> None:
         out.print(cost_line(results), style="dim", soft_wrap=True)
         out.print(f"In all {spent_words(results.usage)}.", style="dim", soft_wrap=True)
         out.print(Text(f"Report: {printable(str(folder / 'report.md'))}"), soft_wrap=True)
-    if not results.complete:
-        error = LimitError(results.stopped or "The run stopped.")
-        complain(error)
-        raise typer.Exit(error.exit_code)
+    tell_stopped(results.complete, results.stopped)
     for line in unjudged_lines(results):
         complain(line)
-    for warning, count in list(results.warnings.items())[:_WARNINGS]:
-        complain(f"{warning} ({count} answers)")
-    if len(results.warnings) > _WARNINGS:
-        complain(f"{len(results.warnings) - _WARNINGS} more warnings are in {folder / 'report.md'}.")
-    if results.failures:
-        failed = len({failure.id for failure in results.failures})
-        complain(
-            f"{failed} of {results.of} items failed in part, the first one so: {results.failures[0].message} "
-            "--retry-failed has that done again."
-        )
-    if results.provider_failed:
-        raise typer.Exit(ProviderError.exit_code)
+    tell_warnings(results.warnings, "answers", folder / "report.md")
+    tell_failures(results.failures, results.of, provider_failed=results.provider_failed)

@@ -8,15 +8,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
-from regen.cli.evaluating import batch_notes, check_batches, check_waiting, go_through, items_at_once
+from regen.cli.evaluating import (
+    RunPlan,
+    batch_notes,
+    check_batches,
+    check_waiting,
+    configured,
+    go_through,
+    items_at_once,
+    tell_failures,
+    tell_stopped,
+    tell_warnings,
+)
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
-from regen.cli.terminal import Steps, complain, console
-from regen.errors import LimitError, ProviderError
+from regen.cli.terminal import Steps, console
 from regen.fence import printable
 
 if TYPE_CHECKING:
@@ -24,27 +33,14 @@ if TYPE_CHECKING:
     from eval_reports.metrics import Mean, Setting
     from eval_reports.results import ReportResults
     from regen.report import ReportWriter, Style
-    from regen.settings import Settings
-
-# Warnings that are shown; the report has them all.
-_WARNINGS = 5
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(RunPlan):
     """What is to be written about, and how. `data` says which items they are, for the run's configuration."""
 
     items: Sequence[ReportItem]
     asked: Sequence[Setting]
-    settings: Settings
-    data: dict[str, Any]
-    run: Path | None = None
-    batch: bool = False
-    max_calls: int | None = None
-    max_cost: float | None = None
-    retry_failed: bool = False
-    json: bool = False
-    quiet: bool = False
 
 
 def evaluate(plan: Plan) -> None:
@@ -121,27 +117,14 @@ def evaluate(plan: Plan) -> None:
 
 def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, writers: Sequence[ReportWriter]) -> dict[str, Any]:
     """Everything that the figures depend on, and no secret."""
-    from regen.models import choose
-    from regen.models.wire import without_credentials
     from regen.prompts import prompts_hash
 
     settings = plan.settings
-    address = choose(settings).api_base
     return {
-        "model": lm.model,
-        "api_base": without_credentials(address) if address else None,
-        "judge": judge,
-        "judge_model": judge_lm.model if judge_lm is not None else None,
-        "judge_samples": settings.judge_samples,
+        **configured(settings, lm, judge_lm, judge),
         "claims": settings.claims,
         "settings": list(plan.asked),
-        "seed": settings.seed,
         **plan.data,
-        "max_rounds": settings.max_rounds,
-        "support": settings.support,
-        "check_quotes": settings.check_quotes,
-        "temperature": settings.temperature,
-        "max_tokens": settings.max_tokens,
         "prompts": prompts_hash(*writers),
         "judge_files": getattr(writers[0].judge, "identity", None),
     }
@@ -152,22 +135,9 @@ def _end(plan: Plan, results: ReportResults, folder: Path) -> None:
         print(results.model_dump_json(indent=2, exclude={"rows"}))
     else:
         show(results, folder / "report.md")
-    if not results.complete:
-        error = LimitError(results.stopped or "The run stopped.")
-        complain(error)
-        raise typer.Exit(error.exit_code)
-    for warning, count in list(results.warnings.items())[:_WARNINGS]:
-        complain(f"{warning} ({count} of {results.n} items)")
-    if len(results.warnings) > _WARNINGS:
-        complain(f"{len(results.warnings) - _WARNINGS} more warnings are in {folder / 'report.md'}.")
-    if results.failures:
-        failed = len({failure.id for failure in results.failures})
-        complain(
-            f"{failed} of {results.of} items failed, the first one so: {results.failures[0].message} "
-            "--retry-failed has them done again."
-        )
-    if results.provider_failed:
-        raise typer.Exit(ProviderError.exit_code)
+    tell_stopped(results.complete, results.stopped)
+    tell_warnings(results.warnings, f"of {results.n} items", folder / "report.md")
+    tell_failures(results.failures, results.of, provider_failed=results.provider_failed)
 
 
 def show(results: ReportResults, report: Path) -> None:

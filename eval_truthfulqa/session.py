@@ -13,23 +13,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import typer
 from pydantic import SecretStr
 from rich.table import Table
 from rich.text import Text
 
 from regen.cli.evaluating import (
+    RunPlan,
     batch_notes,
     check_batches,
     check_waiting,
+    configured,
     file_hash,
     go_through,
     items_at_once,
+    tell_failures,
+    tell_stopped,
 )
 from regen.cli.runs import RUNS
 from regen.cli.setup import check, make_model
-from regen.cli.terminal import Steps, complain, console
-from regen.errors import ConfigurationError, InputError, LimitError, ProviderError
+from regen.cli.terminal import Steps, console
+from regen.errors import ConfigurationError, InputError
 from regen.fence import printable
 
 if TYPE_CHECKING:
@@ -61,7 +64,7 @@ Said = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(RunPlan):
     """What is to be evaluated, and how.
 
     `data` says which items they are, for the run's configuration. `searches` is whether documents are to be found;
@@ -73,24 +76,15 @@ class Plan:
     name: str
     items: Sequence[ChoiceItem]
     asked: Sequence[Setting]
-    settings: Settings
-    data: dict[str, Any]
     searches: bool = False
     exclude: Sequence[str] = ()
     refused: Callable[[str], bool] | None = None
     program: Compiled | None = None
     sources: SourceList | None = None
-    run: Path | None = None
     engine: Literal["threads", "ray"] = "threads"
     both_orders: bool = False
-    batch: bool = False
-    max_calls: int | None = None
-    max_cost: float | None = None
-    retry_failed: bool = False
     record: Path | None = None
     refresh: bool = False
-    json: bool = False
-    quiet: bool = False
     notes: list[str] = field(default_factory=list)
 
 
@@ -290,18 +284,8 @@ def _end(plan: Plan, results: Results, folder: Path) -> None:
         print(results.model_dump_json(indent=2, exclude={"rows"}))
     else:
         show(results, folder / "report.html")
-    if not results.complete:
-        error = LimitError(results.stopped or "The run stopped.")
-        complain(error)
-        raise typer.Exit(error.exit_code)
-    if results.failures:
-        failed = len({failure.id for failure in results.failures})
-        complain(
-            f"{failed} of {results.of} items failed, the first one so: {results.failures[0].message} "
-            "--retry-failed has them done again."
-        )
-    if results.provider_failed:
-        raise typer.Exit(ProviderError.exit_code)
+    tell_stopped(results.complete, results.stopped)
+    tell_failures(results.failures, results.of, provider_failed=results.provider_failed)
 
 
 def show(results: Results, report: Path) -> None:
@@ -336,32 +320,14 @@ def show(results: Results, report: Path) -> None:
 
 
 def _config(plan: Plan, lm: Any, judge_lm: Any, judge: str, search: Any) -> dict[str, Any]:
-    """Everything that the figures depend on, and no secret.
-
-    How often and how long a call is tried is not in it, where that only decides whether an item fails: whoever is told
-    to try longer must be able to go on with the run.
-    """
-    from regen.models import choose
-    from regen.models.wire import without_credentials
-
+    """Everything that the figures depend on, and no secret."""
     settings = plan.settings
     prompts, judge_files = _said(_evaluation(plan, judge, judge_lm))
-    address = choose(settings).api_base
     config: dict[str, Any] = {
-        "model": lm.model,
-        "api_base": without_credentials(address) if address else None,
-        "judge": judge,
-        "judge_model": judge_lm.model if judge_lm is not None else None,
-        "judge_samples": settings.judge_samples,
+        **configured(settings, lm, judge_lm, judge),
         "settings": list(plan.asked),
-        "seed": settings.seed,
         "both_orders": plan.both_orders,
         **plan.data,
-        "max_rounds": settings.max_rounds,
-        "support": settings.support,
-        "check_quotes": settings.check_quotes,
-        "temperature": settings.temperature,
-        "max_tokens": settings.max_tokens,
         "prompts": prompts,
         "judge_files": judge_files,
         "program": plan.program.sha256 if plan.program else None,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
+
+import typer
 
 from regen.cli.terminal import complain
-from regen.errors import ConfigurationError, InputError, RegenError
+from regen.errors import ConfigurationError, InputError, LimitError, ProviderError, RegenError
 
 if TYPE_CHECKING:
     from regen.journal import Journal
@@ -17,6 +20,33 @@ if TYPE_CHECKING:
     from regen.runner import Stage
     from regen.runs import Run
     from regen.settings import Settings
+
+# Warnings that are shown; the report has them all.
+_WARNINGS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """What every evaluation is told. `data` says which items they are, for the run's configuration."""
+
+    settings: Settings
+    data: dict[str, Any]
+    run: Path | None = None
+    batch: bool = False
+    max_calls: int | None = None
+    max_cost: float | None = None
+    retry_failed: bool = False
+    json: bool = False
+    quiet: bool = False
+
+
+class Failed(Protocol):
+    """An item that failed, and why."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def message(self) -> str: ...
 
 
 def go_through(
@@ -75,6 +105,59 @@ def go_through(
                 )
                 if run.batches():
                     complain(f"The provider goes on with {_batches(run)}, which that command fetches.")
+
+
+def configured(settings: Settings, lm: Any, judge_lm: Any, judge: str) -> dict[str, Any]:
+    """What the figures of answers that are checked depend on, in any evaluation of them, and no secret.
+
+    How often and how long a call is tried is not in it, where that only decides whether an item fails: whoever is told
+    to try longer must be able to go on with the run.
+    """
+    from regen.models import choose
+    from regen.models.wire import without_credentials
+
+    address = choose(settings).api_base
+    return {
+        "model": lm.model,
+        "api_base": without_credentials(address) if address else None,
+        "judge": judge,
+        "judge_model": judge_lm.model if judge_lm is not None else None,
+        "judge_samples": settings.judge_samples,
+        "seed": settings.seed,
+        "max_rounds": settings.max_rounds,
+        "support": settings.support,
+        "check_quotes": settings.check_quotes,
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+    }
+
+
+def tell_stopped(complete: bool, stopped: str | None) -> None:
+    """Says why a run is not complete, and ends with the exit code of a limit; nothing where it is."""
+    if not complete:
+        error = LimitError(stopped or "The run stopped.")
+        complain(error)
+        raise typer.Exit(error.exit_code)
+
+
+def tell_warnings(warnings: Mapping[str, int], of: str, report: Path) -> None:
+    """The first warnings, each with how many times there was one, in words after the count: "of 20 items"."""
+    for warning, count in list(warnings.items())[:_WARNINGS]:
+        complain(f"{warning} ({count} {of})")
+    if len(warnings) > _WARNINGS:
+        complain(f"{len(warnings) - _WARNINGS} more warnings are in {report}.")
+
+
+def tell_failures(failures: Sequence[Failed], of: int, *, provider_failed: bool) -> None:
+    """How many of the items failed, and the first cause; ends with a provider's exit code where one failed for good."""
+    if failures:
+        failed = len({failure.id for failure in failures})
+        complain(
+            f"{failed} of {of} items failed, the first one so: {failures[0].message} "
+            "--retry-failed has them done again."
+        )
+    if provider_failed:
+        raise typer.Exit(ProviderError.exit_code)
 
 
 def items_at_once(settings: Settings, *roles: Role) -> int:

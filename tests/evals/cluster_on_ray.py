@@ -277,7 +277,8 @@ def test_a_machine_with_other_prompts_is_refused(model: FakeModel, tmp_path: Pat
 
 def test_the_embedded_model_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="--engine ray needs a model behind an API"):
-        evaluate(Plan("choices", [], SETTINGS, load({"model": "embedded"}), {}, run=tmp_path / "run", engine="ray"))
+        given = load({"model": "embedded"})
+        evaluate(Plan("choices", [], SETTINGS, settings=given, data={}, run=tmp_path / "run", engine="ray"))
     assert not (tmp_path / "run").exists()
 
 
