@@ -433,6 +433,34 @@ def test_an_answer_with_a_number_that_its_document_lacks_is_no_answer_to_choose(
     assert not any("14 euros" in option for prompt in lm.engine.prompts() for option in shown(prompt).values())
 
 
+@pytest.mark.parametrize(
+    ("title", "text", "asked"),
+    [
+        ("Prices", "The fee is 12 euros.", False),
+        ("Prices", "The fee is 12 euros; it was 10 euros.", True),
+        ("The fee", "It is 12 euros.", True),
+    ],
+    ids=["a plain answer", "one that gives the other answer as well", "a sentence that says nothing of the question"],
+)
+def test_a_document_that_gives_one_answer_plainly_need_not_choose(
+    title: str, text: str, asked: bool, scripted_lm: MakeLM
+) -> None:
+    documents = [DOCUMENTS[0], Document(id="new", title=title, text=text)]
+
+    def script(system: str, user: str, request: Any) -> Any:
+        return reader()(system, user.replace(text, DOCUMENTS[1].text), request)
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], documents, question=QUESTION)
+    assert of(found, "c1") == {"old": "supports", "new": "contradicts"}
+    assert found.answers == {"old": "10 euros", "new": "12 euros"}
+    choosing = [prompt for prompt in lm.engine.prompts() if shown(prompt)]
+    assert bool(choosing) is asked
+    assert all(text in prompt for prompt in choosing)
+    # How sure a choice is is known only where one was made.
+    assert {item.document_id: item.confidence is not None for item in found.evidence} == {"old": False, "new": asked}
+
+
 def test_where_somebody_is_asked_for_a_role_is_no_rival_of_a_name(scripted_lm: MakeLM) -> None:
     documents = [
         Document(id="name", text="The support team is led by Priya Raman."),
@@ -545,11 +573,13 @@ def test_a_document_that_fails_the_contrast_judge_is_unjudged_and_not_irrelevant
 
 def test_a_document_that_is_read_but_fails_to_choose_is_unjudged_once(scripted_lm: MakeLM) -> None:
     def script(system: str, user: str, request: Any) -> Any:
-        if DOCUMENTS[1].text in user and shown(user):
+        if shown(user):
             raise ProviderError("The endpoint went away.")
-        return reader()(system, user, request)
+        return reader()(system, user.replace(both.text, DOCUMENTS[1].text), request)
 
-    found = judge(ContrastJudge(), scripted_lm(script, gives_logprobs=True), CLAIMS[:1], question=QUESTION)
+    both = Document(id="new", text="The fee is 12 euros, not 10 euros.")
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], [DOCUMENTS[0], both], question=QUESTION)
     assert [item.document_id for item in found.unjudged] == ["new"]
     assert "new" not in of(found, "c1")
 

@@ -60,6 +60,9 @@ GROUNDED = 0.6
 # A document whose sentence and title share less than this part of what the question is about answers something else:
 # asked when a firm was founded, a small model gives the one date that it finds.
 BEARING = 0.4
+# A document with a sentence that has every word of the answer read in it, and this part of what the question is about,
+# gives that answer if it has no words of another one: it need not choose.
+PLAIN = 0.6
 # A document that shares less than this part of a claim's content words, or of those of a choice that are not in the
 # question, has no bearing on it.
 MIN_SHARED = 0.3
@@ -138,10 +141,17 @@ class ContrastJudge(JudgeModule):
         options = [min((answers[place] for place in places), key=len) for places in groups]
         stated = {claim.id: self._stated(attribution(claim.text)[1], question, options) for claim in claims}
         # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
-        sides: dict[str, tuple[int | None, float]] = {}
-        if options:
+        sides: dict[str, tuple[int | None, float | None]] = {
+            document.id: (side, None)
+            for document in standing
+            if (side := _plainly(document, read[document.id], options, question)) is not None
+        }
+        if undecided := [document for document in readers if options and document.id not in sides]:
             shown = _as_options(options, answers, question) + [SOMETHING_ELSE] * (len(options) == 1)
-            sides, failed = each_document(lambda d: self._choice(fence(d), question, shown), readers, steps.part(1))
+            chosen_by, failed = each_document(
+                lambda d: self._choice(fence(d), question, shown), undecided, steps.part(1)
+            )
+            sides |= chosen_by
             unjudged = [*unjudged, *failed]
         evidence = []
         failed_ids = {item.document_id for item in unjudged}
@@ -302,7 +312,7 @@ class _Steps:
 
 
 def _given(
-    document: Document, read: str, chosen: tuple[int | None, float] | None, options: Sequence[str], question: str
+    document: Document, read: str, chosen: tuple[int | None, float | None] | None, options: Sequence[str], question: str
 ) -> tuple[int, str] | None:
     """Which of the answers a document gives, and in which words, if its text bears that out and is on the question."""
     side = chosen[0] if chosen else None
@@ -313,6 +323,22 @@ def _given(
         return None
     # "Yes" stands in any text: what is quoted for it is what is asked about.
     return side, question if is_yes_or_no(said) else said
+
+
+def _plainly(document: Document, read: str, options: Sequence[str], question: str) -> int | None:
+    """The one answer that a document gives for sure: read in one of its sentences, and it gives none of the others."""
+    same = [place for place, option in enumerate(options) if same_answer(read, option)]
+    if len(same) != 1 or is_yes_or_no(read):
+        return None
+    sentence = best_sentence(document.text, read, question)
+    if grounding(read, sentence, question) < 1 or bearing(sentence, question) < PLAIN:
+        return None
+    text = f"{document.title} {document.text}"
+    for place, other in enumerate(options):
+        named = numbers(other) <= numbers(text) and grounding(other, text, question) >= MIN_SHARED
+        if place not in same and (named or is_yes_or_no(other)):
+            return None
+    return same[0]
 
 
 def _of_one_kind(read: Sequence[tuple[str, Document]], question: str) -> list[str]:
