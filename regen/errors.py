@@ -33,3 +33,11 @@ class LimitError(RegenError):
     """A run that ended early because it was to cost no more."""
 
     exit_code = 5
+
+
+class UnfinishedError(RegenError):
+    """Ctrl-C or a failure after there was something to show, which has been shown."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code

@@ -69,6 +69,7 @@ Step = Literal[
     "checking again",
 ]
 OnStep = Callable[[Step, int, int], None]
+OnResult = Callable[[Result], None]
 
 
 class Regen(dspy.Module):
@@ -100,6 +101,8 @@ class Regen(dspy.Module):
         credibility_list: What documents weigh, or the file that says so; what it does not name the model assesses.
         credibility_threshold: From 0 to 1.
         on_step: Called with the step, and what is done and in all of it, as the program goes along.
+        on_result: Called with what there is so far, before a model is asked for more that may fail or be interrupted:
+            the first answer while it is still unchecked, then with its report, and what each further round came to.
     """
 
     def __init__(
@@ -123,6 +126,7 @@ class Regen(dspy.Module):
         credibility_list: SourceList | Path | str | None = None,
         credibility_threshold: float = THRESHOLD,
         on_step: OnStep | None = None,
+        on_result: OnResult | None = None,
     ) -> None:
         super().__init__()
         check_rounds(resolve, max_rounds)
@@ -136,6 +140,7 @@ class Regen(dspy.Module):
         self.resolve: Resolving = resolve
         self.judge_lm = judge_lm
         self.on_step = on_step
+        self.on_result = on_result
         self.answer = dspy.Predict(AnswerQuestion)
         self.choose = dspy.Predict(ChooseAnswer)
         self.claim_kind: ClaimKind = claim_kind
@@ -202,16 +207,40 @@ class Regen(dspy.Module):
                 works: list[Callable[[], Any]] = [lambda: task.answer(None), lambda: self._assess(found, task.warnings)]
                 first, task.credibility = in_turn(lambda work: work(), works)
             weights = self.weights(task.credibility)
-            first_report = task.score(first, "checking") if checked else ConflictReport()
+            kept, resolution = first, Resolution(kept=found)
+            first_report = report = _unchecked(found) if checked else ConflictReport()
+            rounds: list[Round] = []
+
+            def so_far(decision: Decision) -> Result:
+                return Result(
+                    question=question,
+                    choices=list(choices) if choices else None,
+                    documents=found,
+                    answer=kept,
+                    initial_answer=first,
+                    initial_report=first_report,
+                    report=report,
+                    rounds=list(rounds),
+                    decision=decision,
+                    strategy=self.strategy,
+                    kind=found_kind,
+                    document_answers=task.document_answers,
+                    set_aside=resolution.set_aside,
+                    usage=meter.read(),
+                    warnings=list(dict.fromkeys([*warnings, *task.warnings])),
+                )
+
+            if checked:
+                self._tell(so_far, Decision(kept="first", reason="it was not checked"))
+                first_report = report = task.score(first, "checking")
+                self._tell(so_far, Decision(kept="first", reason="it was not answered again"))
             if checked and self.kinds is not None:
                 found_kind = self.find_kind(question, found, first_report, warnings)
-            kept, report = first, first_report
             resolution = self._resolution(question, found, task, first_report, found_kind, warnings)
             if resolution.set_aside:
                 task.set_aside(resolution)
                 # Both answers are compared on the same documents.
                 report = among(report, resolution.kept, threshold=self.threshold)
-            rounds: list[Round] = []
             asked_for = found_kind.kind if found_kind else None
             for number in range(self.max_rounds if checked else 0):
                 answers = answers_among(task.document_answers, resolution.kept)
@@ -230,23 +259,8 @@ class Regen(dspy.Module):
                 if decision.kept == "first":
                     break
                 kept, report = again, again_report
-            result = Result(
-                question=question,
-                choices=list(choices) if choices else None,
-                documents=found,
-                answer=kept,
-                initial_answer=first,
-                initial_report=first_report,
-                report=report,
-                rounds=rounds,
-                decision=_decision(rounds, first_report) if checked else strategies.decision(self.strategy),
-                strategy=self.strategy,
-                kind=found_kind,
-                document_answers=task.document_answers,
-                set_aside=resolution.set_aside,
-                usage=meter.read(),
-                warnings=list(dict.fromkeys([*warnings, *task.warnings])),
-            )
+                self._tell(so_far, decision)
+            result = so_far(_decision(rounds, first_report) if checked else strategies.decision(self.strategy))
         return dspy.Prediction(**dict(result), regenerated=result.regenerated)
 
     def task(self, question: str, choices: Sequence[str] | None, documents: list[Document]) -> Writing | _Choosing:
@@ -323,6 +337,11 @@ class Regen(dspy.Module):
         if self.on_step:
             self.on_step(name, done, total)
 
+    def _tell(self, so_far: Callable[[Decision], Result], decision: Decision) -> None:
+        """Tells `on_result`, where there is one."""
+        if self.on_result:
+            self.on_result(so_far(decision))
+
     def judging(self) -> Any:
         """The context in which claims are found and judged."""
         return dspy.context(lm=self.judge_lm or dspy.settings.lm)
@@ -336,6 +355,11 @@ class Regen(dspy.Module):
             cause = translate(error)
             why = Unjudged(document_id="", cause=str(cause).rstrip("."), exit_code=cause.exit_code)
             return Judgement(unjudged=[why.model_copy(update={"document_id": document.id}) for document in documents])
+
+
+def _unchecked(documents: Sequence[Document]) -> ConflictReport:
+    """The report of an answer that is not checked yet."""
+    return ConflictReport(unjudged=[Unjudged(document_id=item.id, cause="It was not checked") for item in documents])
 
 
 def not_judged(result: Result) -> RegenError | None:

@@ -18,7 +18,7 @@ from regen.conflict import Support
 from regen.errors import InputError
 from regen.feedback import report_feedback
 from regen.judges import Judge
-from regen.program import OnStep, Regen, Writing
+from regen.program import OnResult, OnStep, Regen, Writing
 from regen.types import Answer, ConflictReport, Document
 from search.base import Search
 from signatures import WriteBalancedReport, WriteReport, WriteSuperBalancedReport
@@ -65,6 +65,7 @@ class ReportWriter(Regen):
         judge_samples: int = 1,
         claim_kind: ClaimKind = "atomic",
         on_step: OnStep | None = None,
+        on_result: OnResult | None = None,
     ) -> None:
         super().__init__(
             search,
@@ -78,6 +79,7 @@ class ReportWriter(Regen):
             judge_samples=judge_samples,
             claim_kind=claim_kind,
             on_step=on_step,
+            on_result=on_result,
         )
         self.style: Style = style
         self.answer = dspy.Predict(_SIGNATURES[style])

@@ -24,7 +24,7 @@ from regen.cli.schema import schema
 from regen.cli.score import score
 from regen.cli.search import search
 from regen.cli.terminal import complain
-from regen.errors import ConfigurationError, InputError, RegenError
+from regen.errors import ConfigurationError, InputError, RegenError, UnfinishedError
 
 app = typer.Typer(
     name="regen",
@@ -102,6 +102,10 @@ def run(arguments: list[str]) -> int:
         end = "" if message.endswith((".", "?")) else "."
         command = context.command_path if context else "regen"
         return _fail(InputError(f"{message}{end} See {command} --help."), arguments)
+    except UnfinishedError as error:
+        # With --json, the one object on standard output is what there was.
+        complain(error)
+        return error.exit_code
     except RegenError as error:
         return _fail(error, arguments)
     except KeyboardInterrupt:

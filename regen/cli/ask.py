@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,13 +13,16 @@ import typer
 from regen.cli import options
 from regen.cli.setup import check, make_model, one_sentence, source_list, with_program
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import InputError, RegenError
+from regen.errors import InputError, RegenError, UnfinishedError
 
 if TYPE_CHECKING:
     from regen.compiled import Compiled
     from regen.credibility import SourceList
     from regen.settings import Settings
     from regen.types import Result
+
+
+_INTERRUPTED = 128 + signal.SIGINT
 
 
 def ask(
@@ -140,8 +144,11 @@ def ask(
     elif question is None:
         _session(agent(), choice, quiet)
     else:
-        result = agent().ask(question, choice)
-        _show(result, json=json, quiet=quiet)
+
+        def show(result: Result) -> None:
+            _show(result, json=json, quiet=quiet)
+
+        result = agent().show(show, question, choice)
         if error := _not_judged(result):
             if json or quiet:
                 complain(f"The answer could not be checked: {error}")
@@ -180,9 +187,33 @@ class Agent:
         self._settings, self._compiled, self._quiet = settings, compiled, quiet
         self._gold_kind, self._sources = gold_kind, sources
         self._program: Any = None
+        self._so_far: Result | None = None
+
+    def _keep(self, result: Result) -> None:
+        self._so_far = result
+
+    def show(self, show: Callable[[Result], None], question: str, choices: list[str] | None = None) -> Result:
+        """As `ask`, and shows the result; where it is interrupted or fails, what there was of it.
+
+        Raises:
+            UnfinishedError: there was something, and it was shown.
+        """
+        try:
+            result = self.ask(question, choices)
+        except (RegenError, KeyboardInterrupt) as error:
+            if self._so_far is None:
+                raise
+            cause, code = "Interrupted in the middle", _INTERRUPTED
+            if isinstance(error, RegenError):
+                cause, code = f"{error} This is what there was", error.exit_code
+            show(self._so_far)
+            raise UnfinishedError(f"{cause}: {self._so_far.decision.reason}.", code) from None
+        show(result)
+        return result
 
     def ask(self, question: str, choices: list[str] | None = None) -> Result:
         """One question. Raises what `regen.Regen` raises, with a model's failure in one sentence."""
+        self._so_far = None
         with self.steps.live(), one_sentence():
             self._program = self._program or self._load()
             from regen.program import result_of
@@ -226,6 +257,7 @@ class Agent:
             credibility_list=self._sources,
             credibility_threshold=settings.credibility_threshold,
             on_step=steps,
+            on_result=self._keep,
         )
         return self._compiled.apply(program) if self._compiled else program
 
@@ -295,7 +327,7 @@ def _session(agent: Agent, choices: list[str] | None, quiet: bool) -> None:
         if not question:
             continue
         try:
-            _show(agent.ask(question, choices), quiet=quiet)
+            agent.show(lambda result: _show(result, quiet=quiet), question, choices)
         except RegenError as error:
             complain(error)
         except KeyboardInterrupt:

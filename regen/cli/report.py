@@ -94,12 +94,17 @@ def report(
     )
     settings = load(flags)
     check_log(settings.log_conflicts, {"--out": out, "--record": record, "--recorded": recorded})
-    result = _Reporter(settings, style, quiet=quiet, record=record, refresh=refresh).ask(topic)
-    unwritten = written(out, _markdown(result)) if out is not None else None
-    _show(result, json=json, quiet=quiet)
-    if unwritten:
-        complain(unwritten)
-        raise typer.Exit(unwritten.exit_code)
+    unwritten: list[InputError] = []
+
+    def show(result: Result) -> None:
+        if out is not None and (failed := written(out, _markdown(result))):
+            unwritten.append(failed)
+        _show(result, json=json, quiet=quiet)
+
+    result = _Reporter(settings, style, quiet=quiet, record=record, refresh=refresh).show(show, topic)
+    for failed in unwritten:
+        complain(failed)
+        raise typer.Exit(failed.exit_code)
     if error := not_judged(result):
         if json or quiet:
             complain(f"The report could not be checked: {error}")
@@ -135,6 +140,7 @@ class _Reporter(Agent):
             judge_samples=settings.judge_samples,
             claim_kind=settings.claims,
             on_step=steps,
+            on_result=self._keep,
         )
 
 

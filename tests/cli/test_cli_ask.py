@@ -364,16 +364,43 @@ def test_a_wrong_key_ends_a_batch_at_once(cli: Any, model: FakeModel) -> None:
     assert len(model.prompts) == 1
 
 
-@pytest.mark.parametrize(
-    "phase", ["Answer the question", "List the factual claims", "You read one document", "Feedback:"]
-)
-def test_ctrl_c_ends_with_130_and_a_sentence(
-    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch, phase: str
+def test_ctrl_c_before_there_is_an_answer_ends_with_130_and_a_sentence(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _interrupt_at(phase, model, monkeypatch)
+    _interrupt_at("Answer the question", model, monkeypatch)
     ended = cli("ask", QUESTION, "--json")
     assert ended.code == ended.json["error"]["exit_code"] == 130
     assert ended.err == "regen: Interrupted.\n"
+
+
+@pytest.mark.parametrize(
+    ("phase", "checked", "why"),
+    [
+        ("List the factual claims", False, "it was not checked"),
+        ("You read one document", False, "it was not checked"),
+        ("Feedback:", True, "it was not answered again"),
+    ],
+)
+def test_ctrl_c_shows_the_first_answer_and_what_was_found_about_it(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch, phase: str, checked: bool, why: str
+) -> None:
+    _interrupt_at(phase, model, monkeypatch)
+    ended = cli("ask", QUESTION, "--json")
+    assert ended.code == 130
+    assert ended.err == f"regen: Interrupted in the middle: {why}.\n"
+    shown = ended.json
+    assert (shown["answer"], shown["decision"]) == (model.first, {"kept": "first", "reason": why})
+    assert (shown["scores"]["initial"] is not None) is checked
+    assert bool(shown["claims"]) is checked
+    assert len(shown["documents"]) == 3
+
+
+def test_an_answer_is_shown_with_its_report_though_the_model_fails_to_answer_again(cli: Any, model: FakeModel) -> None:
+    model.broken, model.breaks = (500, {"error": {"message": "boom"}}), "Feedback:"
+    ended = cli("ask", QUESTION)
+    assert ended.code == 4
+    assert model.first in ended.out and "against  [1]" in ended.out
+    assert "boom" in ended.err and "This is what there was: it was not answered again." in " ".join(ended.err.split())
 
 
 def test_ctrl_c_in_a_batch_leaves_whole_lines(cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:

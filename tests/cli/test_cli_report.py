@@ -69,3 +69,12 @@ def test_a_report_that_could_not_be_checked_is_shown_with_the_exit_code_of_the_f
     assert ended.code == 4
     assert ended.out.startswith("\n  Revenue in 2025 was $4.2M [2].\n")
     assert re.search(r"\n  first +could not be checked: see the warnings\n", ended.out)
+
+
+def test_a_report_that_could_not_be_written_again_is_shown_and_written_to_its_file(cli: Any, writer: FakeModel) -> None:
+    writer.broken, writer.breaks = (500, {"error": {"message": "boom"}}), "Feedback:"
+    ended = cli("report", TOPIC, "--out", "r.md")
+    assert ended.code == 4
+    assert "Revenue in 2025 was $4.2M [2]." in ended.out
+    assert "against [1]" in Path("r.md").read_text()
+    assert "boom" in ended.err
