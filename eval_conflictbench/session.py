@@ -61,9 +61,13 @@ def evaluate(plan: Plan) -> None:
         KeyboardInterrupt: Ctrl-C, once what was paid for is kept and the figures are written.
         typer.Exit: with 4 where the judge failed on items, with 5 where a limit ended the run.
     """
-    from regen.judges import asks_model
+    from regen.judges import asks_model, default_judge
+    from regen.models import choose
 
     settings, steps = plan.settings, Steps(quiet=plan.quiet)
+    if settings.judge == "auto":
+        name = default_judge(choose(settings, "judge"), asked=any(item.question for item in plan.items))
+        settings = settings.model_copy(update={"judge": name})
     with_model = asks_model(settings.judge)
     roles: list[Role] = ["judge"] if with_model else []
     check(settings, *roles)
@@ -81,19 +85,20 @@ def evaluate(plan: Plan) -> None:
         from eval_conflictbench.results import results
         from eval_conflictbench.runner import kept, stage
         from regen.journal import Calls, Journal
-        from regen.judges import default_judge, make_judge
+        from regen.judges import make_judge
         from regen.models.server import cores
         from regen.outbox import Outbox
         from regen.runs import Run
 
         lm = make_model(settings, "judge", steps) if with_model else None
         with dspy.context(lm=lm) if lm else nullcontext():
-            name = default_judge(dspy.settings.lm) if settings.judge == "auto" else settings.judge
 
             def new_judge() -> Judge:
-                judge = make_judge(name, samples=settings.judge_samples, seed=settings.seed)
+                judge = make_judge(settings.judge, samples=settings.judge_samples, seed=settings.seed)
                 if plan.program and not hasattr(judge, "named_predictors"):
-                    raise InputError(f"The judge {name} has no prompts, so that --program has nothing to give it.")
+                    raise InputError(
+                        f"The judge {settings.judge} has no prompts, so that --program has nothing to give it."
+                    )
                 if plan.program:
                     plan.program.apply(judge, "judge.")
                 return judge
@@ -102,7 +107,7 @@ def evaluate(plan: Plan) -> None:
     folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     items = [(item.id, kept(item)) for item in plan.items]
     written: list[JudgeResults] = []
-    with Run.begin(folder, plan.name, _config(plan, name, judge, lm), items) as run:
+    with Run.begin(folder, plan.name, _config(plan, settings.judge, judge, lm), items) as run:
         check_waiting(run, plan.batch)
         if plan.retry_failed:
             run.forget_failures()

@@ -36,9 +36,13 @@ class Scorer(dspy.Module):
         super().__init__()
         self.claim_kind: ClaimKind = claim_kind
         self.claims = claim_predictor(claim_kind)
-        if isinstance(judge, str):
-            judge = make_judge(default_judge(dspy.settings.lm) if judge == "auto" else judge, samples=judge_samples)
-        self.judge = judge
+        # For responses to no question, where that is another one.
+        self.unasked: Judge | None = None
+        if judge == "auto":
+            judge = default_judge(dspy.settings.lm)
+            if (unasked := default_judge(dspy.settings.lm, asked=False)) != judge:
+                self.unasked = make_judge(unasked)
+        self.judge = make_judge(judge, samples=judge_samples) if isinstance(judge, str) else judge
         self.support: Support = support
         self.check_quotes = check_quotes
         self.assessor = make_assessor(credibility, credibility_list)
@@ -63,7 +67,8 @@ class Scorer(dspy.Module):
             claims = find_claims(self.claims, response, question, warnings, kind=self.claim_kind, documents=found)
             if not claims:
                 warnings.append("The response makes no claim that can be checked: its scores of 0 say nothing of it.")
-            judgement = self.judge.judge(claims, found, question=question, progress=progress)
+            judge = self.judge if question or self.unasked is None else self.unasked
+            judgement = judge.judge(claims, found, question=question, progress=progress)
             credibility, told = self.assessor.weights(found) if self.assessor else ([], [])
         warnings += told
         report = aggregate(
@@ -98,7 +103,7 @@ def score(
         response: Any system's answer, not empty.
         documents: What it was, or should have been, based on; a plain text counts as a document.
         question: What the response answers; judges that read do better with it.
-        judge: As in `regen.Regen`.
+        judge: As in `regen.Regen`, but that "auto" is `builtin` for the embedded model where there is no question.
         judge_samples: As in `regen.Regen`.
         claim_kind: As in `regen.Regen`.
         support: "partial" or "strict".

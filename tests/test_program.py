@@ -14,7 +14,7 @@ import dspy
 import pytest
 from scripted import CACHED_TOKENS, COMPLETION_TOKENS, PROMPT_TOKENS, system_text, user_text
 
-from regen import Regen, result_of
+from regen import Regen, result_of, score
 from regen.claims import MAX_CLAIMS, claim_predictor, find_claims
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.program import keep_better
@@ -460,6 +460,19 @@ def test_auto_is_contrast_for_the_embedded_model_and_lm_for_others(scripted_lm: 
         with dspy.context(lm=scripted_lm(World(), model=model)):
             names[model] = Regen().named_predictors()[-1][0]
     assert names == {"embedded/some-model": "judge.read", "openai/gpt": "judge.verdict"}
+
+
+def test_a_response_to_no_question_is_judged_without_the_embedded_model(scripted_lm: MakeLM) -> None:
+    def script(_: str, user: str, __: Any) -> Any:
+        return ("A", {"A": -0.1, "B": -3.0, "N": -3.0}) if "A: " in user else "6 euros"
+
+    lm = scripted_lm(script, model="embedded/some-model", gives_logprobs=True)
+    with dspy.context(lm=lm):
+        report = score("Parking costs 6 euros.", ["Parking costs 6 euros a day."], claim_kind="whole")
+        assert [(item.stance.value, bool(item.quote)) for item in report.evidence] == [("supports", True)]
+        assert lm.engine.requests == []
+        score("It costs 6 euros.", ["Parking costs 6 euros a day."], "What does parking cost?", claim_kind="whole")
+        assert lm.engine.requests != []
 
 
 def test_a_result_holds_what_a_prediction_holds(scripted_lm: MakeLM) -> None:

@@ -83,13 +83,19 @@ def make_judge(name: str, *, samples: int = 1, seed: int = 0) -> Judge:
     return judge
 
 
-def default_judge(lm: Any) -> str:
-    """The judge that "auto" stands for: for a weak model one that reads and chooses, else one that gives verdicts.
+def default_judge(lm: Any, *, asked: bool = True) -> str:
+    """The judge that "auto" stands for (what was measured: `benchmarks/README.md`).
+
+    For a weak model it is one that reads and chooses, or, where there is nothing to read for, one without a model; for
+    others one that gives verdicts.
 
     Args:
         lm: Whatever has its name in `model`: a DSPy LM or a `ModelChoice`.
+        asked: Whether claims answer a question that the judge is given.
     """
-    return "contrast" if str(getattr(lm, "model", "")).startswith("embedded/") else "lm"
+    if not str(getattr(lm, "model", "")).startswith("embedded/"):
+        return "lm"
+    return "contrast" if asked else "builtin"
 
 
 def asks_model(name: str) -> bool:
