@@ -110,11 +110,12 @@ def run(arguments: list[str]) -> int:
         return _fail(error, arguments)
     except KeyboardInterrupt:
         return _fail(CancelledError("Interrupted."), arguments)
-    except OSError as error:
+    except (OSError, SystemExit) as error:
         # What is still to be printed has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return 0  # The reader of a pipe went away (`regen ask ... | head`): nothing is wrong.
+        if isinstance(error, BrokenPipeError | SystemExit):
+            # The reader of a pipe went away (`regen check | head`), for which Rich and Typer exit: nothing is wrong.
+            return 0
         return _fail(RegenError(f"The system refused to read or write: {error}."), arguments)
 
 

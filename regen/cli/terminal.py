@@ -14,7 +14,7 @@ from rich.text import Text
 from regen.fence import printable
 
 NARROWEST = 24  # columns for a text beside something
-_SAY_SECONDS = 30.0  # between two lines about a batch, where nothing is live
+_SAY_SECONDS = 30.0  # between two lines, where nothing is live
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -43,14 +43,14 @@ def hang(out: Console, head: Text | str, body: Text) -> None:
 
 
 class Steps:
-    """The step that is going on, on one line of standard error; where that is no terminal, a long batch's count."""
+    """The step that is going on, on one line of standard error; where that is no terminal, now and then a line."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._console = console(stderr=True)
         self._quiet = quiet
         self._shown = not quiet and self._console.is_terminal
         self._prefix = ""
-        self._began = self._said = 0.0
+        self._began = self._said = time.monotonic()
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
@@ -64,6 +64,10 @@ class Steps:
         """Shows a step, and how much of it is done, where it is counted."""
         count = f" {done}/{total}" if total else ""
         self._progress.update(self._task, description=f"{self._prefix}{step}{count}", visible=True)
+        now = time.monotonic()
+        if not self._shown and not self._prefix and now - self._said > _SAY_SECONDS:
+            self._said = now
+            self.note(f"{step}{count}")
 
     def item(self, number: int, total: int) -> None:
         """Begins an item of a batch, numbered from 1: it is told with every step, with the time left by the mean."""

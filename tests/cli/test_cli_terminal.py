@@ -29,7 +29,8 @@ def test_ctrl_c_ends_the_process_at_once_though_the_model_still_works(model: Fak
     _until(lambda: len(model.prompts) >= 5)
     began = time.monotonic()
     asking.send_signal(signal.SIGINT)
-    assert asking.communicate(timeout=20) == ("", "regen: Interrupted.\n")
+    out, err = asking.communicate(timeout=20)
+    assert model.first in out and err == "regen: Interrupted in the middle: it was not checked.\n"
     assert asking.returncode == 130
     assert time.monotonic() - began < 5
 
@@ -42,6 +43,15 @@ def test_output_that_cannot_be_written_ends_in_one_sentence() -> None:
     assert ended.stderr == "regen: The system refused to read or write: [Errno 28] No space left on device.\n"
 
 
+@pytest.mark.parametrize("arguments", [["check", "docs"], ["--help"], ["schema", "ask"]], ids=" ".join)
+def test_a_reader_that_goes_away_is_no_error(model: FakeModel, arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run([*REGEN, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_a_session_outlives_errors_and_interrupts_and_ends_with_ctrl_d(model: FakeModel) -> None:
     terminal = Terminal([*REGEN, "ask"])
     terminal.read(">")
@@ -52,7 +62,7 @@ def test_a_session_outlives_errors_and_interrupts_and_ends_with_ctrl_d(model: Fa
     terminal.write(f"{QUESTION}\r")
     terminal.read("checking")
     terminal.write("\x03")
-    terminal.read("Interrupted: ask again, or end with Ctrl-D.")
+    terminal.read("Interrupted in the middle: it was not checked.")
     terminal.read(">")
     model.slow, model.delay = "", 0.0
     terminal.write("\x1b[A\r")  # the question before, from the history
@@ -74,6 +84,18 @@ def test_a_long_batch_tells_the_time_left_where_nothing_is_live(
         clock[0] += 20
     # At 40 and not at 60: at most every 30 seconds.
     assert capsys.readouterr().err == "regen: 2 of 100 done, about 33 min left\n"
+
+
+def test_a_long_step_is_told_where_nothing_is_live(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Steps()
+    steps("checking", 1, 20)
+    now = time.monotonic()
+    for later in (40, 50, 80):
+        monkeypatch.setattr(time, "monotonic", lambda later=later: now + later)
+        steps("checking", later // 10, 20)
+    assert capsys.readouterr().err == "regen: checking 4/20\nregen: checking 8/20\n"
 
 
 def test_a_transfer_tells_each_tenth_where_nothing_is_live(capsys: pytest.CaptureFixture[str]) -> None:
