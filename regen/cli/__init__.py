@@ -1,5 +1,16 @@
 """The command line."""
 
-from regen.cli.app import main
+import sys
 
 __all__ = ["main"]
+
+
+def main() -> None:
+    """Runs the command line and ends the process with its exit code."""
+    try:
+        from regen.cli.app import main as begin
+    except KeyboardInterrupt:
+        # Importing takes long enough for a Ctrl-C.
+        print("regen: Interrupted.", file=sys.stderr)
+        sys.exit(130)
+    begin()

@@ -16,6 +16,7 @@ import pytest
 from conftest import QUESTION
 from fake_model import FakeModel
 
+import regen.cli
 from regen.cli.terminal import Steps
 
 REGEN = [sys.executable, "-c", "from regen.cli import main; main()"]
@@ -33,6 +34,21 @@ def test_ctrl_c_ends_the_process_at_once_though_the_model_still_works(model: Fak
     assert model.first in out and err == "regen: Interrupted in the middle: it was not checked.\n"
     assert asking.returncode == 130
     assert time.monotonic() - began < 5
+
+
+def test_ctrl_c_while_the_command_line_is_imported_ends_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupting:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "regen.cli.app":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "regen.cli.app", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        regen.cli.main()
+    assert (ended.value.code, capsys.readouterr().err) == (130, "regen: Interrupted.\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
