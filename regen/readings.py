@@ -57,6 +57,13 @@ _ASKS_YES_NO = re.compile(
     r"^\W*(is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)\s+(i|we|you)?\b",
     re.IGNORECASE,
 )
+# What a question asks about: from its verb on, without a participle at its end ("When are salaries paid?").
+_ASKED_ABOUT = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)\s+(.+?)"
+    r"(?:\s+(?:be\s+)?(?:\w+ed|paid|held|made|known|born|built|written|given|taken|sold|found|led|won|sent|kept|done))?"
+    r"\W*$",
+    re.IGNORECASE,
+)
 _OF_MANY = frozenset({"are", "were", "do", "have"})
 _YES = re.compile(r"^\W*yes\b[\s,.:;!-]*", re.IGNORECASE)
 _SCALES = frozenset("thousand million billion trillion".split())
@@ -149,6 +156,20 @@ def fits(answer: str, question: str) -> bool:
         return True
     words = {stem(word) for word in _WORD.findall(answer.casefold()) if not word[0].isdigit()}
     return bool(numbers(answer)) or bool(words & (_QUANTITIES | _SCALES)) or _REJECTS.search(answer) is not None
+
+
+def made_up(answer: str, question: str, text: str) -> bool:
+    """Whether a model made an answer of something else that a text says.
+
+    It did where the answer repeats what is asked about in words that the text nowhere has, or tells a thing by itself
+    ("Salaries are paid together with your next salary.").
+    """
+    found = _ASKED_ABOUT.search(question)
+    asked = content(found[1]) - _ASKING if found else frozenset[str]()
+    words = [stem(word) for word in _WORD.findall(answer.casefold()) if not word[0].isdigit()]
+    repeated = asked & set(words)
+    by_itself = not numbers(answer) and all(words.count(word) > 1 for word in repeated)
+    return bool(repeated) and (by_itself or not repeated & content(text))
 
 
 def asks_who(question: str) -> bool:

@@ -17,6 +17,7 @@ from regen.readings import (
     in_full,
     is_none,
     is_yes_or_no,
+    made_up,
     names_somebody,
     numbers,
     same_answer,
@@ -265,3 +266,35 @@ def test_an_answer_that_says_just_what_is_asked_is_yes_and_its_denial_is_no() ->
 )
 def test_no_other_answer_is_taken_for_yes(question: str, answer: str) -> None:
     assert answer not in in_full(question, [answer])
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "is_made_up"),
+    [
+        ("Salaries are paid together with your next salary.", "Claims are paid together with your next salary.", True),
+        ("Salaries are paid at the end of the paid month.", "All is deleted at the end of the paid month.", True),
+        ("Salaries are paid on the last business day.", "Brindlecart pays salaries on the last business day.", False),
+        ("The 25th", "The money arrives on the 25th.", False),
+        ("Salaries are paid on the 25th, salaries for May on the 24th.", "Salaries: the 25th, in May the 24th.", False),
+    ],
+    ids=["by itself", "not in the text", "in the text", "not repeated", "twice, with numbers"],
+)
+def test_an_answer_that_repeats_what_is_asked_about_has_it_from_the_text(
+    answer: str, text: str, is_made_up: bool
+) -> None:
+    assert made_up(answer, "When are salaries paid?", text) is is_made_up
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "text"),
+    [
+        ("When was the harbour founded?", "It was founded in 1990.", "It was established in 1990."),
+        ("Who leads the team?", "The team leads itself, the team says.", "Nothing."),
+        ("What is the rate limit?", "The rate limit is 100.", "Clients are held to a limit of 100."),
+    ],
+    ids=["another verb", "a question with no such verb", "one word of several"],
+)
+def test_other_words_for_what_is_asked_are_no_sign_of_an_answer_that_is_made_up(
+    question: str, answer: str, text: str
+) -> None:
+    assert not made_up(answer, question, text)

@@ -34,6 +34,7 @@ from regen.readings import (
     in_full,
     is_none,
     is_yes_or_no,
+    made_up,
     names_somebody,
     negative,
     numbers,
@@ -351,7 +352,9 @@ def _of_one_kind(read: Sequence[tuple[str, Document]], question: str) -> list[st
 def _stands(document: Document, answer: str, question: str) -> bool:
     """Whether an answer is one to the question, and a document's text bears it out and is on the question."""
     text = f"{document.title} {document.text}"
-    if not fits(answer, question) or grounding(answer, text) < GROUNDED or not numbers(answer) <= numbers(text):
+    if not fits(answer, question) or made_up(answer, question, text):
+        return False
+    if grounding(answer, text) < GROUNDED or not numbers(answer) <= numbers(text):
         return False
     wanted = question if is_yes_or_no(answer) else answer
     shown = f"{document.title} {best_sentence(document.text, wanted, question)}"
