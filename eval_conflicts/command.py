@@ -19,6 +19,7 @@ def conflicts(
         typer.Option(
             "--strategy",
             metavar="NAMES",
+            show_default="all",
             help="What is compared, with commas: vanilla, conflict-score, pipeline, oracle, taxonomy (see regen ask).",
         ),
     ] = "vanilla,conflict-score,pipeline,oracle,taxonomy",

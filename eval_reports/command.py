@@ -30,6 +30,7 @@ def reports(
         typer.Option(
             "--settings",
             metavar="NAMES",
+            show_default="all",
             help="What is compared, with commas: the prompts plain, balanced and super-balanced, and rewritten (with "
             "plain, whose report it begins with).",
         ),

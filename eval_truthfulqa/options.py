@@ -11,6 +11,7 @@ SettingNames = Annotated[
     typer.Option(
         "--settings",
         metavar="NAMES",
+        show_default="all",
         help="What is compared, with commas: closed (no documents), rag, control (a prompt that asks for care), "
         "regenerated (with rag, whose answer it begins with).",
     ),

@@ -110,13 +110,22 @@ def run(arguments: list[str]) -> int:
         return _fail(error, arguments)
     except KeyboardInterrupt:
         return _fail(CancelledError("Interrupted."), arguments)
-    except (OSError, SystemExit) as error:
-        # What is still to be printed has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError | SystemExit):
-            # The reader of a pipe went away (`regen check | head`), for which Rich and Typer exit: nothing is wrong.
+    except SystemExit as end:
+        if end.code != 1:
+            raise  # A completion script was printed.
+        # Rich and Typer exit so where the reader of a pipe went away (`regen check | head`): nothing is wrong.
+        _print_no_more()
+        return 0
+    except OSError as error:
+        _print_no_more()
+        if isinstance(error, BrokenPipeError):
             return 0
         return _fail(RegenError(f"The system refused to read or write: {error}."), arguments)
+
+
+def _print_no_more() -> None:
+    """What is still to be printed has nowhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(error: RegenError, arguments: list[str]) -> int:

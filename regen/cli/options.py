@@ -38,7 +38,7 @@ JudgeModel = Annotated[
     str | None, typer.Option("--judge-model", help="Model that judges; the answering one if not given.")
 ]
 ApiBase = Annotated[
-    str | None, typer.Option("--api-base", help="Address of an OpenAI-compatible API (http://localhost:8000/v1).")
+    str | None, typer.Option("--api-base", help="Address of an OpenAI-compatible API (as http://HOST/v1).")
 ]
 JudgeName = Annotated[
     str | None,
@@ -46,7 +46,7 @@ JudgeName = Annotated[
         "--judge",
         metavar="NAME",
         help="How answers are checked: lm (or lm:pair, lm:all), contrast, builtin, cascade (or "
-        "cascade:builtin,lm,0.9), ensemble (or ensemble:lm=2,contrast), nli:MODEL, heuristic (or heuristic:0.6); auto: "
+        "cascade:builtin,lm), ensemble (or ensemble:lm,nli:X), nli:MODEL, heuristic (or heuristic:0.6); auto: "
         "the better one for the model.",
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,20 @@ def test_help_gives_ranges_and_defaults(cli: Any) -> None:
     shown = " ".join(cli("ask", "--help").out.replace("│", " ").split())
     assert "-k N [1<=x<=100] How many documents to read (default 10)." in shown
     assert "--max-rounds N [0<=x<=10] How often to answer again at most (default 1)." in shown
+
+
+def test_no_help_is_cut_off_at_80_columns(cli: Any) -> None:
+    """Of every command that the groups' own help lists."""
+    left, seen = [[]], 0
+    while left:
+        path = left.pop()
+        shown = cli(*path, "--help").out
+        assert "\u2026" not in shown, path
+        assert all(len(line) <= 80 for line in shown.splitlines()), path
+        _, _, commands = shown.partition("\u2500 Commands ")
+        left += [[*path, name] for name in re.findall(r"^\u2502 (\w[\w-]*)", commands, re.MULTILINE)]
+        seen += 1
+    assert seen > 25
 
 
 def test_without_arguments_the_help_is_shown(cli: Any) -> None:
