@@ -534,25 +534,24 @@ def test_a_document_without_an_answer_takes_no_side(scripted_lm: MakeLM) -> None
     assert not any(shown(prompt) for prompt in lm.engine.prompts() if DOCUMENTS[2].text in prompt)
 
 
-def test_a_claim_that_states_no_documents_answer_is_judged_alone(scripted_lm: MakeLM) -> None:
+def test_a_claim_that_states_no_documents_answer_is_judged_without_the_model(scripted_lm: MakeLM) -> None:
+    claims = [CLAIMS[0], Claim(id="c2", text="The museum opens on Mondays.")]
+    documents = [
+        Document(id="old", text="The fee is 10 euros. The museum opens on Mondays at ten."),
+        Document(id="new", text="The fee is 12 euros. The museum does not open on Mondays."),
+        DOCUMENTS[2],
+    ]
+
     def script(system: str, user: str, request: Any) -> Any:
-        options = shown(user)
-        if "Is it true that It opens on Mondays." not in user:
-            return reader()(system, user, request)
-        right = next(letter for letter, text in options.items() if text.startswith("No" if "closed" in user else "Yes"))
-        return right, {letter: -0.05 if letter == right else -4.0 for letter in options}
+        for document, known in zip(documents[:2], DOCUMENTS[:2], strict=True):
+            user = user.replace(document.text, known.text)
+        return reader()(system, user, request)
 
-    found = judge(ContrastJudge(), scripted_lm(script, gives_logprobs=True), question=QUESTION)
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, claims, documents, question=QUESTION)
+    assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
     assert of(found, "c2") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
-
-
-def test_a_document_that_shares_no_word_with_a_claim_is_not_asked_whether_it_is_true(scripted_lm: MakeLM) -> None:
-    lm = scripted_lm(reader(), gives_logprobs=True)
-    found = judge(ContrastJudge(), lm, CLAIMS[1:], question=QUESTION)
-    asked = [prompt for prompt in lm.engine.prompts() if "Is it true that It opens on Mondays." in prompt]
-    assert len(asked) == 4  # two documents, in both orders
-    assert not any(DOCUMENTS[2].text in prompt for prompt in asked)
-    assert of(found, "c2")["none"] == "irrelevant"
+    assert not any("Mondays" in prompt.partition("Question:")[2] for prompt in lm.engine.prompts() if shown(prompt))
 
 
 @pytest.mark.parametrize("exclusive", [True, False])

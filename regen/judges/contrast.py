@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import dspy
@@ -18,7 +19,7 @@ from regen.adapter import PlainAdapter
 from regen.choosing import choose
 from regen.citations import attribution
 from regen.fence import fence, one_line
-from regen.judges import Progress
+from regen.judges import Judge, Progress, make_judge
 from regen.judges.gather import each_document, is_of_others, refuse_nothing
 from regen.judges.module import JudgeModule
 from regen.quiet import cut_on_purpose
@@ -51,8 +52,6 @@ MARGIN = 1.2
 # Of rival answers that are given, and not read from the documents, a document mentions at most one as a rule: where it
 # has the words of the one it leans to, a smaller lead is enough.
 RIVAL_MARGIN = 0.6
-# A small model says "no" of documents about something else as well: a denial must be this much likelier to count.
-DENIAL_MARGIN = 2.0
 # Answers beyond these, those that fewest documents give, are not set against each other.
 MAX_ANSWERS = 6
 # A document that has less than this part of an answer's content words does not give it, whatever the model says: asked
@@ -70,7 +69,6 @@ MIN_SHARED = 0.3
 SOMETHING_ELSE = "something else"
 # What was asked is kept for this many questions to single documents.
 _KNOWN = 4096
-_YES_NO = ("Yes, the document says so", "No, the document says otherwise")
 
 
 class ContrastJudge(JudgeModule):
@@ -172,7 +170,7 @@ class ContrastJudge(JudgeModule):
                 # How sure the choice is says nothing of a stance that is not the choice's.
                 confidence = None if stance is Stance.IRRELEVANT and chosen is not None else sure
                 evidence.append(_evidence(claim, document, stance, confidence, said, question))
-        rest = self._statements([claim for claim in claims if not stated[claim.id]], judged, None)
+        rest = self._statements([claim for claim in claims if not stated[claim.id]], judged)
         steps.end()
         return Judgement(
             evidence=[*evidence, *rest.evidence],
@@ -191,30 +189,23 @@ class ContrastJudge(JudgeModule):
             unjudged |= {item.document_id: item for item in found.unjudged}
         return Judgement(evidence=evidence, unjudged=list(unjudged.values()))
 
-    def _statements(
-        self, claims: Sequence[Claim], documents: Sequence[Document], progress: Progress | None
-    ) -> Judgement:
-        """Claims that stand alone: each against its denial, in the documents that share its words."""
+    def _statements(self, claims: Sequence[Claim], documents: Sequence[Document]) -> Judgement:
+        """Claims that state no document's answer: by judges without a model, in the documents that share their words.
 
-        def one(document: Document) -> list[Evidence]:
-            return [self._statement(claim, document) for claim in claims]
-
-        if not claims or not documents:
-            return Judgement()
-        found, unjudged = each_document(one, documents, progress)
-        return Judgement(evidence=[item for items in found.values() for item in items], unjudged=unjudged)
-
-    def _statement(self, claim: Claim, document: Document) -> Evidence:
-        if grounding(claim.text, f"{document.title} {document.text}") < MIN_SHARED:
-            return Evidence(claim_id=claim.id, document_id=document.id, stance=Stance.IRRELEVANT)
-        inputs = {"document": fence(document), "question": f"Is it true that {one_line(claim.text, 600)}"}
-        yes, no, neither = choose(self.read, _YES_NO, inputs, neither=True, seed=self.seed)
-        stance, confidence = Stance.IRRELEVANT, 1.0 - math.exp(max(yes, no))
-        if yes - max(no, neither) >= MARGIN:
-            stance, confidence = Stance.SUPPORTS, math.exp(yes)
-        elif no - max(yes, neither) >= DENIAL_MARGIN:
-            stance, confidence = Stance.CONTRADICTS, math.exp(no)
-        return _evidence(claim, document, stance, confidence, claim.text)
+        Asked whether such a claim is true, a small model says so of what supports it, and never that it is denied.
+        """
+        evidence: list[Evidence] = []
+        failed: dict[str, Unjudged] = {}
+        for claim in claims:
+            near = [item for item in documents if grounding(claim.text, f"{item.title} {item.text}") >= MIN_SHARED]
+            found = _without_model().judge([claim], near)
+            failed |= {item.document_id: item for item in found.unjudged}
+            taken = {item.document_id: item for item in found.evidence}
+            for item in documents:
+                if item.id not in failed:
+                    irrelevant = Evidence(claim_id=claim.id, document_id=item.id, stance=Stance.IRRELEVANT)
+                    evidence.append(taken.get(item.id, irrelevant))
+        return Judgement(evidence=evidence, unjudged=list(failed.values()))
 
     def _question(self, claim: str) -> str:
         """The question that a claim answers."""
@@ -292,6 +283,12 @@ def pick(scores: Sequence[float], margin: float = MARGIN) -> tuple[int | None, f
     if options[best] - max(rest) >= margin:
         return best, min(1.0, math.exp(options[best]))
     return None, 1.0 - min(1.0, math.exp(options[best]))
+
+
+@cache
+def _without_model() -> Judge:
+    """The vote of the two judges that ask no model, of which each alone is wrong more often than both agree on it."""
+    return make_judge("ensemble:builtin,heuristic")
 
 
 class _Steps:
