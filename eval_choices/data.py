@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from eval_truthfulqa.items import ChoiceItem
-from regen.batch import read_lines
+from regen.batch import is_id, read_lines
 from regen.errors import InputError
 from regen.types import Document, Record
 
@@ -22,7 +22,7 @@ def plain(row: Mapping[str, Any], number: int) -> ChoiceItem | None:
     A document is a text, or an object with `text` and, where they are known, `title`, `url`, `published` and `id`.
     An item can have a `category` and a `type`; other keys are left alone.
     """
-    if not isinstance(row["id"], str | int) or not isinstance(row["documents"], list):
+    if not is_id(row["id"]) or not isinstance(row["documents"], list):
         raise TypeError
     documents = [
         {"id": str(place), "rank": place, **_known(Document, {"text": given} if isinstance(given, str) else given)}

@@ -10,6 +10,7 @@ from typing import TypeVar
 from eval_conflictbench.items import ConflictItem, StancePair, document
 from eval_conflictbench.questions import ambigdocs, conflict_nq, conflictingqa, macnoise, questions, ramdocs
 from eval_conflictbench.rows import Row, Rows
+from regen.batch import is_id
 from regen.errors import InputError
 from regen.types import Stance
 
@@ -29,7 +30,7 @@ def _each(make: Callable[[Row, int], list[Out]]) -> Reader[Out]:
 
 def _plain_pair(row: Row, number: int) -> list[StancePair]:
     """`{"claim", "document", "stance"}`, with `id`, `question` and `dataset` where they are known."""
-    if not isinstance(row.get("id", number), str | int) or isinstance(row.get("id"), bool):
+    if not is_id(row.get("id", number)):
         raise TypeError
     read = document(row["document"], 1)
     values = {name: row[name] for name in ("question", "dataset") if name in row}
@@ -66,7 +67,7 @@ def _climate_pairs(row: Row, _: int) -> list[StancePair]:
 
 def _plain_item(row: Row, _: int) -> list[ConflictItem]:
     """`{"id", "claim", "documents": [{"text", ...}], "conflict": bool}`, with `question` and `dataset` if known."""
-    if not isinstance(row["documents"], list) or not isinstance(row["id"], str | int):
+    if not isinstance(row["documents"], list) or not is_id(row["id"]):
         raise TypeError
     documents = [document(given, place) for place, given in enumerate(row["documents"], 1)]
     values = {name: row[name] for name in ("question", "dataset") if name in row}

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from eval_conflictbench.items import document
 from eval_conflictbench.rows import Row, Rows
 from eval_conflicts.data import items as conflict_items
+from regen.batch import is_id
 from regen.errors import InputError
 from regen.types import Document, Record, Text
 
@@ -33,7 +34,7 @@ class ReportItem(Record):
 
 def plain(row: Row, _: int) -> list[ReportItem]:
     """`{"id", "topic" (or "question"), "documents"}`, with a `category` where there is one; see `document`."""
-    if not isinstance(row["id"], str | int) or not isinstance(row["documents"], list):
+    if not is_id(row["id"]) or not isinstance(row["documents"], list):
         raise TypeError
     topic = row["question"] if "question" in row and "topic" not in row else row["topic"]
     documents = [document(given, place) for place, given in enumerate(row["documents"], 1)]

@@ -37,6 +37,11 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputError(f"{path}, line {number}: not UTF-8 text ({error.reason}): save it as UTF-8.") from None
 
 
+def is_id(value: Any) -> bool:
+    """Whether a value that a line holds can name it: a text or a whole number."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
 def finished(path: Path, key: str) -> set[str]:
     """The `key` of every line of an output file that holds a result; a line that broke off is cut away.
 

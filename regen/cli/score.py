@@ -197,11 +197,12 @@ def _item(path: Path, number: int, line: str) -> _Item:
 
     class Given(BaseModel):
         model_config = ConfigDict(extra="ignore")
-        id: str | int | None = None
+        id: Any = None
         response: str
         documents: list[dict[str, Any] | str]
         question: str | None = None
 
+    from regen.batch import is_id
     from regen.types import Document
 
     try:
@@ -222,6 +223,8 @@ def _item(path: Path, number: int, line: str) -> _Item:
         raise InputError(f"{path}, line {number}: {place}: {first['msg']}.") from None
     except (ValueError, RecursionError):
         raise InputError(f"{path}, line {number}: a number is too long, or it is nested too deep.") from None
+    if not (given.id is None or is_id(given.id)):
+        raise InputError(f"{path}, line {number}: the id is neither a text nor a whole number.")
     if not given.response.strip():
         raise InputError(f"{path}, line {number}: the response is empty.")
     if not documents:

@@ -122,6 +122,7 @@ def test_a_model_that_fails_ends_with_4_and_can_be_asked_again(cli: Any, data: P
         (line(1), "line 2: the id 'q1' stands in line 1 as well"),
         ("[]", "line 2: not an item"),
         (line(2, id=None), "line 2: not an item"),
+        (line(2, id=True), "line 2: not an item"),
         (line(2, question=" "), "line 2: question: it is blank"),
         (line(2, choices=["$6.8M", ""]), "line 2: choices.1: it is blank"),
         (line(2, answer=True), "line 2: answer"),

@@ -83,6 +83,7 @@ def test_bad_lines_are_skipped_on_demand(cli: Any, model: FakeModel) -> None:
     [
         ({**ITEM, "response": " "}, "in.jsonl, line 1: the response is empty."),
         ({**ITEM, "response": 3}, "in.jsonl, line 1: response: Input should be a valid string."),
+        ({**ITEM, "id": True}, "in.jsonl, line 1: the id is neither a text nor a whole number."),
         ({**ITEM, "response": "\ud800"}, "in.jsonl, line 1: holds half a character"),
         ({**ITEM, "documents": []}, "in.jsonl, line 1: there are no documents."),
         ({**ITEM, "documents": [{"title": "t"}]}, "in.jsonl, line 1: text: Field required."),
