@@ -52,7 +52,7 @@ def run_all(
         return []
     results: dict[int, Out | Exception] = {}
     awaited: Awaited | None = None
-    pool = ThreadPoolExecutor(max_workers=min(_THREADS, len(items)), thread_name_prefix="regen")
+    pool = ThreadPoolExecutor(max_workers=min(_THREADS, len(items), limiter.WORK.slots), thread_name_prefix="regen")
     try:
         futures = {pool.submit(contextvars.copy_context().run, one, item): place for place, item in enumerate(items)}
         for done, future in enumerate(as_completed(futures), 1):

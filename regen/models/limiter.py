@@ -20,6 +20,11 @@ class Limiter:
         self._waiting: deque[Future[None]] = deque()
         self._lock = threading.Lock()
 
+    @property
+    def slots(self) -> int:
+        """Calls at the same time."""
+        return self._slots
+
     def resize(self, slots: int) -> None:
         """Set the limit. Calls in flight stay; fewer new ones start until they are below the new limit."""
         with self._lock:
