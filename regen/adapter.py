@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 import textwrap
+from contextlib import suppress
 from typing import Any, get_args, get_origin
 
 import dspy
+from pydantic import ValidationError
 
 _BULLET = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,2}[.):])\s+")
 _NOTHING = {"", "none", "none.", "n/a", "(none)"}
@@ -42,6 +44,14 @@ class _JSONAdapter(dspy.JSONAdapter):
         super()._prepare_response_format(lm, lm_kwargs, signature)
         if takes_schema and isinstance(lm_kwargs["response_format"], type):
             _remember(self._schemas, signature, lm_kwargs["response_format"])
+
+    def parse(self, signature: Any, completion: str) -> dict[str, Any]:
+        if (asked := self._schemas.get(signature)) is not None:
+            # DSPy mends what is no such JSON, and makes a validator for each field of each reply to do it.
+            with suppress(ValidationError):
+                return dict(asked.model_validate_json(completion))
+        read: dict[str, Any] = super().parse(signature, completion)
+        return read
 
 
 def _remember(kept: dict[Any, Any], key: Any, value: Any) -> None:

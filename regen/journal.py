@@ -233,7 +233,9 @@ class Journal:
         ledger = Ledger(item, stage)
         token = _ledger.set(ledger)
         try:
-            yield ledger
+            # The run has what was asked and replied: DSPy would hold the last 10,000 calls in memory as well.
+            with dspy.context(disable_history=True):
+                yield ledger
         finally:
             _ledger.reset(token)
 

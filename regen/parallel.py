@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 import dspy
 
+from regen.models import limiter
 from regen.models.failures import expected
 
 Item = TypeVar("Item")
@@ -25,6 +28,8 @@ class Awaited(BaseException):
 # More threads than calls may run at once: the model layer holds back the rest.
 _THREADS = 32
 
+_has_turn: ContextVar[bool] = ContextVar("has_turn", default=False)
+
 
 def run_all(
     work: Callable[[Item], Out],
@@ -40,14 +45,14 @@ def run_all(
 
     def one(item: Item) -> Out:
         # A stream belongs to the caller's thread; what runs beside it is not part of what it shows.
-        with dspy.context(send_stream=None):
+        with _turn(), dspy.context(send_stream=None):
             return work(item)
 
     if not items:
         return []
     results: dict[int, Out | Exception] = {}
     awaited: Awaited | None = None
-    pool = ThreadPoolExecutor(max_workers=min(_THREADS, len(items)), thread_name_prefix="regen")
+    pool = ThreadPoolExecutor(max_workers=min(_THREADS, len(items), limiter.WORK.slots), thread_name_prefix="regen")
     try:
         futures = {pool.submit(contextvars.copy_context().run, one, item): place for place, item in enumerate(items)}
         for done, future in enumerate(as_completed(futures), 1):
@@ -67,6 +72,20 @@ def run_all(
     if awaited is not None:
         raise awaited
     return [results[place] for place in range(len(items))]
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """One of the places for work that calls a model; what is part of such work needs none of its own."""
+    if _has_turn.get():
+        yield
+        return
+    with limiter.WORK.slot():
+        token = _has_turn.set(True)
+        try:
+            yield
+        finally:
+            _has_turn.reset(token)
 
 
 def in_turn(work: Callable[[Item], Out], items: Sequence[Item]) -> list[Out]:

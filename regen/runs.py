@@ -139,7 +139,6 @@ class Run:
             self._db = sqlite3.connect(where, uri=True, check_same_thread=False, isolation_level=None, timeout=30)
             if writes:
                 self._db.execute("PRAGMA journal_mode = WAL")
-                self._db.execute("PRAGMA synchronous = FULL")
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, _FORMAT) or (not writes and version == 0):
                 raise InputError(f"{file} was not written by this version of regen: name another folder.")
@@ -299,8 +298,12 @@ class Run:
         return KeptReply(rows[0][0], json.loads(rows[0][1]), json.loads(rows[0][2])) if rows else None
 
     def keep_reply(self, call: Call, reply: KeptReply) -> None:
-        """Keeps the reply to a call, and what it cost; on disk when it returns."""
-        with self._transaction() as db:
+        """Keeps the reply to a call, and what it cost.
+
+        When it returns, no end of this process can lose it; a power cut can, until the next stage of any item is kept.
+        To wait for the disk with each reply takes a fifth of all processor time, and keeps the other calls waiting.
+        """
+        with self._transaction(waits=False) as db:
             _insert(db, call, reply)
 
     def batches(self) -> list[Batch]:
@@ -406,9 +409,11 @@ class Run:
             raise InputError(f"{self.folder / STORE} cannot be read as a run ({error}).") from None
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, waits: bool = True) -> Iterator[sqlite3.Connection]:
+        """Writes all or nothing of what is done inside; where it `waits`, it and all before it is on the disk then."""
         try:
             with self._lock:
+                self._db.execute(f"PRAGMA synchronous = {'FULL' if waits else 'NORMAL'}")
                 self._db.execute("BEGIN IMMEDIATE")
                 try:
                     yield self._db

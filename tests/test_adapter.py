@@ -142,3 +142,24 @@ def test_the_schema_of_a_reply_is_made_once_a_signature(
     assert made == [one, other]
     formats = [request.config.response_format for request in lm.engine.requests]
     assert formats[0] == formats[1] == formats[3] != formats[2]
+
+
+ONE = '{"claim": 1, "quote": "ten\\neuros", "stance": " Supports", "confidence": 2}'
+OTHER = '{"claim": "2", "quote": null, "stance": "irrelevant", "confidence": null}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f'{{"answer": "ten", "verdicts": [{ONE}, {OTHER}]}}',
+        f'{{"verdicts": [{ONE}], "answer": null}}',
+        f'{{"verdicts": [{ONE}], "answer": 10, "more": 1}}',
+        f'{{"verdicts": [{ONE}]}}',
+        f'```json\n{{"answer": "ten", "verdicts": [{OTHER},]}}\n```',
+        f'{{"answer": "ten\neuros", "verdicts": [{ONE}',
+    ],
+)
+def test_a_reply_is_read_as_dspy_reads_it(scripted_lm: Callable[..., Any], reply: str) -> None:
+    with dspy.context(lm=scripted_lm(lambda *_: reply), adapter=ADAPTER):
+        read = dspy.Predict(JudgeDocument)(document="d", claims="1. c")
+    assert dict(read) == dspy.JSONAdapter().parse(JudgeDocument, reply)

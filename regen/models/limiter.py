@@ -20,6 +20,11 @@ class Limiter:
         self._waiting: deque[Future[None]] = deque()
         self._lock = threading.Lock()
 
+    @property
+    def slots(self) -> int:
+        """Calls at the same time."""
+        return self._slots
+
     def resize(self, slots: int) -> None:
         """Set the limit. Calls in flight stay; fewer new ones start until they are below the new limit."""
         with self._lock:
@@ -88,7 +93,12 @@ def _at_least_one(slots: int) -> int:
 PROCESS = Limiter(8)
 """The one limit that every engine of this process shares."""
 
+WORK = Limiter(8)
+"""As many pieces of work that call a model as calls may be in flight: preparing a call that could not begin yet would
+only keep from the processor those whose replies are there."""
+
 
 def limit(slots: int) -> None:
     """Set how many model calls may be in flight at once in the whole process (8 to begin with)."""
     PROCESS.resize(slots)
+    WORK.resize(slots)

@@ -22,7 +22,7 @@ from eval_truthfulqa.session import Plan, _end
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.journal import Calls, Journal
 from regen.runner import Stage, complete, work_through
-from regen.runs import Run
+from regen.runs import Call, Run
 from regen.settings import load
 from regen.types import Document, Usage
 from search.base import SearchError, SearchResults
@@ -122,6 +122,24 @@ def test_kill_9_and_resume_lose_nothing_but_the_calls_in_flight(bench: Bench, tm
     assert 16 <= kept <= 20
     assert figures(bench.run()) == figures(rows_expected)
     assert bench.model.calls == expected.model.calls - kept
+
+
+def test_a_reply_outlives_its_process_and_a_finished_stage_is_waited_for(tmp_path: Path) -> None:
+    with Run.begin(tmp_path / "run", "tried", {}, [("a", {})]) as run:
+        run.keep("a", "one", {}, Usage())
+        assert run._db.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL: the disk has it.
+    code = f"""if True:
+        import os
+        from pathlib import Path
+        from regen.runs import Call, KeptReply, Run
+
+        with Run.begin(Path({str(tmp_path / "run")!r}), "tried", {{}}, [("a", {{}})]) as run:
+            run.keep_reply(Call("a", "two", "asked", 0), KeptReply("m", {{}}, {{"said": 1}}))
+            os.kill(os.getpid(), 9)
+        """
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    reply = Run.read(tmp_path / "run").reply(Call("a", "two", "asked", 0))
+    assert reply is not None and reply.response == {"said": 1}
 
 
 def test_an_item_that_failed_is_kept_with_its_error_and_counted(bench: Bench) -> None:
