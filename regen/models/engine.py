@@ -11,9 +11,8 @@ import os
 import threading
 import weakref
 from asyncio import AbstractEventLoop, get_running_loop
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from functools import partial
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -111,7 +110,8 @@ class _Endpoint:
             api_key=self._api_key or "none",
             timeout=openai.Timeout(self.timeout, connect=min(CONNECT_SECONDS, self.timeout)),
             max_retries=0,
-            http_client=http_client,
+            # A proxy that is set for the web must not get calls to this machine.
+            http_client=http_client(trust_env=False) if wire.is_loopback(self.base_url) else None,
         )
         if urlsplit(self.base_url).hostname != "api.openai.com":
             connected.organization = connected.project = None  # OpenAI's account names are nobody else's business
@@ -139,7 +139,6 @@ class OpenAIEngine(_Endpoint):
         super().__init__(*args, **options)
         self._lock = threading.Lock()
         self._client: Any = None
-        self._post: Callable[..., Any]
 
     def complete(self, request: Any) -> Any:
         """The `dspy.lm15.Response` to a `dspy.lm15.Request`.
@@ -147,12 +146,13 @@ class OpenAIEngine(_Endpoint):
         Raises:
             dspy.lm15.LM15Error: whatever went wrong, without the key in its message.
         """
+        import httpx2
+
         body, began = self.body(request), None
         try:
             with self._slot():
                 began = self._pace.turn()
-                self.client()
-                reply = self._post(json=body).raise_for_status()
+                reply = self.client().post("/chat/completions", body=body, cast_to=httpx2.Response)
             return wire.response(reply, request)
         except wire.expected() as exc:
             raise self.error(exc, began) from None
@@ -200,15 +200,7 @@ class OpenAIEngine(_Endpoint):
 
         with self._lock:
             if self._client is None:
-                # A proxy that is set for the web must not get calls to this machine.
-                http = openai.DefaultHttpxClient(trust_env=not wire.is_loopback(self.base_url))
-                client = self._connect(openai.OpenAI, http)
-                given = {**client.default_headers, **client.auth_headers}
-                headers = {name: value for name, value in given.items() if isinstance(value, str)}
-                # The client's own `post` puts all this together for each call, which takes as long again as the call.
-                address = client.base_url.join("chat/completions")
-                self._post = partial(http.post, address, headers=headers, timeout=client.timeout)
-                self._client = client
+                self._client = self._connect(openai.OpenAI, openai.DefaultHttpxClient)
             return self._client
 
 
@@ -279,7 +271,6 @@ class AsyncOpenAIEngine(_Endpoint):
         loop = get_running_loop()
         client = self._clients.get(loop)
         if client is None:
-            direct = openai.DefaultAsyncHttpxClient(trust_env=False) if wire.is_loopback(self.base_url) else None
-            client = self._connect(openai.AsyncOpenAI, direct)
+            client = self._connect(openai.AsyncOpenAI, openai.DefaultAsyncHttpxClient)
             self._clients[loop] = client
         return client

@@ -109,11 +109,10 @@ def events(chunk: Any, request: Any) -> Iterator[Any]:
 
 def expected() -> tuple[type[Exception], ...]:
     """What a call can fail with, other than by a mistake of ours: for `except`, and then for `error`."""
-    import httpx2
     import openai
     from dspy.lm15 import LM15Error
 
-    return openai.OpenAIError, httpx2.HTTPError, LM15Error, json.JSONDecodeError
+    return openai.OpenAIError, LM15Error, json.JSONDecodeError
 
 
 def error(exc: Exception, base_url: str, *, api_key: str | None, key_variable: str | None, timeout: float) -> Any:
@@ -132,30 +131,28 @@ def error(exc: Exception, base_url: str, *, api_key: str | None, key_variable: s
         exc.args = (exc.message,)
         exc.provider = exc.provider if exc.provider not in (None, "openai-chat") else address
         return exc
-    if isinstance(exc, openai.APIStatusError | httpx2.HTTPStatusError):
-        status, text = exc.response.status_code, exc.response.text
-        mapped = _dialect().normalize_error(status, text)
-        if status in (400, 413, 422) and _TOO_LONG.search(text):
-            mapped = ContextLengthError(mapped.message, status=status)
-        elif status == 404:
+    if isinstance(exc, openai.APITimeoutError) and not isinstance(exc.__cause__, httpx2.ConnectTimeout):
+        return TimeoutError(f"No answer from {address} within {timeout:g} seconds.", provider=address)
+    if isinstance(exc, openai.APIConnectionError):
+        return TransportError(f"Cannot reach {address}: {scrub(str(exc.__cause__ or exc), api_key)}", provider=address)
+    if isinstance(exc, openai.APIStatusError):
+        text = exc.response.text
+        mapped = _dialect().normalize_error(exc.status_code, text)
+        if exc.status_code in (400, 413, 422) and _TOO_LONG.search(text):
+            mapped = ContextLengthError(mapped.message, status=exc.status_code)
+        elif exc.status_code == 404:
             mapped = _as_unknown_model(mapped)
         # llama.cpp's error code is the HTTP status, which lm15 then repeats in the message.
-        mapped.message = scrub(mapped.message.removesuffix(f" ({status})"), api_key)
+        mapped.message = scrub(mapped.message.removesuffix(f" ({exc.status_code})"), api_key)
         mapped.args = (mapped.message,)
         mapped.provider = address
         if isinstance(mapped, AuthError):
             mapped.env_keys = (key_variable,) if key_variable else ()
-        mapped.request_id = exc.response.headers.get("x-request-id")
+        mapped.request_id = exc.request_id
         wait = retry_after_seconds(exc.response.headers.get("retry-after"))
         # DSPy waits as long as it is told to, and says nothing meanwhile.
         mapped.retry_after = wait if wait is None else min(wait, LONGEST_WAIT)
         return mapped
-    if isinstance(exc, openai.APIConnectionError | httpx2.HTTPError):
-        cause = exc if isinstance(exc, httpx2.HTTPError) else exc.__cause__ or exc
-        late = isinstance(cause, httpx2.TimeoutException) or isinstance(exc, openai.APITimeoutError)
-        if late and not isinstance(cause, httpx2.ConnectTimeout):
-            return TimeoutError(f"No answer from {address} within {timeout:g} seconds.", provider=address)
-        return TransportError(f"Cannot reach {address}: {scrub(str(cause), api_key)}", provider=address)
     if isinstance(exc, openai.APIError):
         return ProviderError(scrub(str(exc.message), api_key), provider=address)
     return ProviderError(f"The endpoint's reply cannot be read: {scrub(str(exc), api_key)}", provider=address)
