@@ -107,6 +107,23 @@ def feedback(
     return "\n".join([*lines, *_rule(disputed, numbers, by_id, choices is not None, weights)])
 
 
+def corrected(
+    report: ConflictReport,
+    documents: Sequence[Document],
+    kind: Kind | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> list[str]:
+    """Ids of the documents that a newer one corrects, where `feedback` says of a free answer that one does."""
+    if kind not in (None, Kind.OUTDATED) or not any(report.sides(claim.id)[1] for claim in report.claims):
+        return []
+    by_id = {document.id: document for document in documents}
+    evidence = _most_disputed(report, weights)
+    newest = _newest(evidence, by_id, weights)
+    if newest is None or (kind is None and not _corrects(newest, by_id)):
+        return []
+    return [item.document_id for item in evidence if item.stance is not newest.stance]
+
+
 def report_feedback(answer: Answer, report: ConflictReport, documents: Sequence[Document]) -> str:
     """The feedback on a report of several paragraphs, as `feedback`: with all of it, since what it has to keep is long.
 
@@ -228,7 +245,7 @@ def _rule(
         dated = by_id[newest.document_id].dated
         one = [item for item in evidence if item.stance is newest.stance]
         first = f"[{numbers[newest.document_id]}] says ({dated.isoformat() if dated else ''}, the newest"
-        if _CHANGES.search(f"{by_id[newest.document_id].title} {newest.quote}"):
+        if _corrects(newest, by_id):
             first += ", and it corrects the others"
         first += ")"
     else:
@@ -242,6 +259,11 @@ def _rule(
         )
     others = [item for item in evidence if item.stance is not one[0].stance]
     return [f"{ask} {first}{f', then what {_cited(others, numbers)} say' if others else ''}."]
+
+
+def _corrects(item: Evidence, by_id: Mapping[str, Document]) -> bool:
+    """Whether a document that is newer than others says that something has changed."""
+    return _CHANGES.search(f"{by_id[item.document_id].title} {item.quote}") is not None
 
 
 def _cited(evidence: Sequence[Evidence], numbers: Mapping[str, int]) -> str:

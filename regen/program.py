@@ -252,9 +252,14 @@ class Regen(dspy.Module):
                     break
                 again = task.answer(text)
                 again_report = task.score(again, "checking again")
-                decision = keep_better(
-                    report, again_report, same=_same(kept, again), choosing=bool(choices), weights=weights
+                past = [] if choices or resolution.set_aside else self.corrected(report, found, asked_for, weights)
+                left = [document for document in found if document.id not in past]
+                before, after = (
+                    among(item, left, threshold=self.threshold) if past else item for item in (report, again_report)
                 )
+                decision = keep_better(before, after, same=_same(kept, again), choosing=bool(choices), weights=weights)
+                if past:
+                    decision = _without(decision, past, found)
                 rounds.append(Round(feedback=text, answer=again, report=again_report, decision=decision))
                 if decision.kept == "first":
                     break
@@ -270,6 +275,10 @@ class Regen(dspy.Module):
     def feedback(self, answer: Answer, report: ConflictReport, documents: Sequence[Document], *more: Any) -> str:
         """What is fed back about an answer, "" where nothing contradicts it: see `regen.feedback.feedback`."""
         return feedback_text.feedback(answer, report, documents, *more)
+
+    def corrected(self, report: ConflictReport, documents: Sequence[Document], *more: Any) -> list[str]:
+        """Ids of the documents that, by the feedback, a newer one corrects: see `regen.feedback.corrected`."""
+        return feedback_text.corrected(report, documents, *more)
 
     def _retrieve(self, question: str, warnings: list[str]) -> list[Document]:
         if self.search is None:
@@ -607,6 +616,14 @@ def answers_of(judgement: Judgement, documents: Sequence[Document]) -> list[Docu
         DocumentAnswer(answer=answer, document_ids=ids)
         for answer, ids in sorted(groups.items(), key=lambda item: -len(item[1]))
     ]
+
+
+def _without(decision: Decision, past: Sequence[str], documents: Sequence[Document]) -> Decision:
+    """A decision that was made without what some documents say, which its reason then tells."""
+    cited = "".join(f"[{number}]" for number, document in enumerate(documents, 1) if document.id in past)
+    return decision.model_copy(
+        update={"reason": f"{decision.reason}, not counting {cited}, which a newer document corrects"}
+    )
 
 
 def _ids_aside(resolution: Resolution | None) -> set[str]:

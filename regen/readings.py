@@ -92,7 +92,7 @@ def same_answer(one: str, other: str) -> bool:
     a, b = content(one), content(other)
     if not a or not b:
         return one.strip().casefold() == other.strip().casefold()
-    if bool(_REJECTS.search(one)) != bool(_REJECTS.search(other)):
+    if rejects(one) != rejects(other):
         return False
     if is_yes_or_no(one) or is_yes_or_no(other):
         return bool(_DENIES.search(one)) == bool(_DENIES.search(other))
@@ -155,7 +155,7 @@ def fits(answer: str, question: str) -> bool:
     if not _HOW_MANY.search(question):
         return True
     words = {stem(word) for word in _WORD.findall(answer.casefold()) if not word[0].isdigit()}
-    return bool(numbers(answer)) or bool(words & (_QUANTITIES | _SCALES)) or _REJECTS.search(answer) is not None
+    return bool(numbers(answer)) or bool(words & (_QUANTITIES | _SCALES)) or rejects(answer)
 
 
 def made_up(answer: str, question: str, text: str) -> bool:
@@ -229,6 +229,11 @@ def bearing(text: str, question: str) -> float:
 def negative(text: str) -> bool:
     """Whether a text denies: "no", "not", "never", or a contraction of "not"."""
     return re.search(r"\b(?:no|not|never|cannot|neither|nor|without)\b|n['\u2019]t\b", text, re.IGNORECASE) is not None
+
+
+def rejects(text: str) -> bool:
+    """Whether a text calls something a myth, or untrue."""
+    return _REJECTS.search(text) is not None
 
 
 def best_sentence(text: str, *wanted: str) -> str:

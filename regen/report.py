@@ -96,6 +96,10 @@ class ReportWriter(Regen):
         """As in `Regen`: see `regen.feedback.report_feedback`."""
         return report_feedback(answer, report, documents)
 
+    def corrected(self, *_: Any) -> list[str]:
+        """None: the feedback on a report leaves open who is right."""
+        return []
+
 
 class _Report(Writing):
     """A topic written about in three paragraphs."""

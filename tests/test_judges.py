@@ -488,6 +488,35 @@ def test_where_somebody_is_asked_for_a_role_is_no_rival_of_a_name(scripted_lm: M
     }
 
 
+@pytest.mark.parametrize(
+    ("said", "stance"),
+    [
+        ("How much the fee is depends on the season and your age.", "supports"),
+        ("It is a myth that the right fee depends on the season and your age.", "contradicts"),
+        ("The right fee never depends on the season and your age.", "contradicts"),
+        ("The right fee of 8 euros depends on the season and your age.", "contradicts"),
+        ("The season is short.", "contradicts"),
+    ],
+    ids=["says it", "calls it a myth", "denies it", "another number", "something else"],
+)
+def test_a_document_supports_a_claim_that_it_says_though_it_answers_otherwise(
+    said: str, stance: str, scripted_lm: MakeLM
+) -> None:
+    both = Document(id="both", text=f"The fee is 12 euros. {said}")
+
+    claim = Claim(id="c1", text="The right fee depends on the season and your age.")
+
+    def script(system: str, user: str, request: Any) -> Any:
+        if both.text not in user and not shown(user):
+            return claim.text
+        return reader()(system, user.replace(both.text, DOCUMENTS[1].text), request)
+
+    found = judge(ContrastJudge(), scripted_lm(script, gives_logprobs=True), [claim], [both], question=QUESTION)
+    assert of(found, "c1") == {"both": stance}
+    if stance == "supports":
+        assert [item.quote for item in found.evidence] == [said]
+
+
 def test_every_stance_that_counts_quotes_a_sentence_of_its_document(scripted_lm: MakeLM) -> None:
     found = judge(ContrastJudge(), scripted_lm(reader(), gives_logprobs=True), CLAIMS[:1], question=QUESTION)
     assert {item.document_id: item.quote for item in found.evidence} == {

@@ -18,7 +18,7 @@ from regen import Regen, result_of, score
 from regen.claims import MAX_CLAIMS, claim_predictor, find_claims
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.program import keep_better
-from regen.types import Claim, ConflictReport, Document, Evidence, Stance, Unjudged
+from regen.types import Claim, ConflictReport, Document, Evidence, Judgement, Stance, Unjudged
 from search.base import SearchResults
 
 MakeLM = Callable[..., Any]
@@ -160,6 +160,58 @@ def test_a_second_answer_that_says_the_same_is_not_kept(scripted_lm: MakeLM) -> 
 
 def test_a_second_answer_no_worse_than_the_first_is_kept(scripted_lm: MakeLM) -> None:
     assert ask(scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros."))).regenerated
+
+
+class ByTable:
+    """A judge that finds what it is told: a stance by claim and document id."""
+
+    def __init__(self, table: dict[str, dict[str, str]]) -> None:
+        self.table = table
+
+    def judge(self, claims: Any, documents: Any, **_: Any) -> Judgement:
+        found = [
+            Evidence(
+                claim_id=claim.id,
+                document_id=document.id,
+                stance=Stance(self.table.get(claim.text, {}).get(document.id, "irrelevant")),
+                quote=document.text,
+            )
+            for claim in claims
+            for document in documents
+        ]
+        return Judgement(evidence=found)
+
+
+@pytest.mark.parametrize(
+    ("newest", "kept"),
+    [
+        (Document(id="new", text="The fee was raised to 12 euros.", published="2026-01-01"), "regenerated"),
+        (Document(id="new", text="The fee is 12 euros.", published="2026-01-01"), "first"),
+        (Document(id="new", text="The fee was raised to 12 euros.", published="2020-01-01"), "first"),
+        (Document(id="new", text="The fee was raised to 12 euros."), "first"),
+    ],
+    ids=["newer, and says what has changed", "newer only", "older", "undated"],
+)
+def test_documents_that_a_newer_one_corrects_do_not_keep_a_second_answer_from_being_kept(
+    newest: Document, kept: str, scripted_lm: MakeLM
+) -> None:
+    documents = [
+        newest,
+        Document(id="a", text="The fee is 10 euros.", published="2024-01-01"),
+        Document(id="b", text="It costs 10 euros.", published="2023-01-01"),
+    ]
+    table = {
+        "The fee is 10 euros.": {"new": "contradicts", "a": "supports", "b": "supports"},
+        "The fee is 12 euros.": {"new": "supports", "a": "contradicts", "b": "contradicts"},
+    }
+    lm = scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros."))
+    found = ask(lm, Regen(judge=ByTable(table)), documents=documents)
+    assert found.decision.kept == kept
+    # The scores that are shown count every document all the same.
+    assert [round(item.report.cs_r, 2) for item in found.rounds] == [0.67]
+    told = "CS-R 1.00 before, 0.00 after), not counting [2][3], which a newer document corrects"
+    assert (told in found.decision.reason) is (kept == "regenerated")
+    assert ("it corrects the others" in found.rounds[0].feedback) is (kept == "regenerated")
 
 
 def test_without_rounds_the_first_answer_is_only_scored(scripted_lm: MakeLM) -> None:

@@ -39,6 +39,7 @@ from regen.readings import (
     names_somebody,
     negative,
     numbers,
+    rejects,
     same_answer,
 )
 from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
@@ -63,6 +64,9 @@ BEARING = 0.4
 # A document with a sentence that has every word of the answer read in it, and this part of what the question is about,
 # gives that answer if it has no words of another one: it need not choose.
 PLAIN = 0.6
+# A document with a sentence that has this part of a claim's content words says it, if these are so many.
+SAID = 0.7
+SAID_WORDS = 4
 # A document that shares less than this part of a claim's content words, or of those of a choice that are not in the
 # question, has no bearing on it.
 MIN_SHARED = 0.3
@@ -167,6 +171,9 @@ class ContrastJudge(JudgeModule):
                 stance = _stance(side, stated[claim.id])
                 if stance is Stance.CONTRADICTS and is_of_others(claim, document):
                     stance = Stance.IRRELEVANT
+                elif stance is not Stance.SUPPORTS and _says(document, attribution(claim.text)[1]):
+                    # A document can say more than one thing about a question, and was asked for one.
+                    stance, sure, said = Stance.SUPPORTS, None, claim.text
                 # How sure the choice is says nothing of a stance that is not the choice's.
                 confidence = None if stance is Stance.IRRELEVANT and chosen is not None else sure
                 evidence.append(_evidence(claim, document, stance, confidence, said, question))
@@ -362,6 +369,14 @@ def _as_options(options: Sequence[str], answers: Sequence[str], question: str) -
     """Answers as options: a bare "Yes" or "No" as a statement, which a small model goes by far more surely."""
     yes, no = in_full(question, answers)
     return [(no if negative(option) else yes) if is_yes_or_no(option) else option for option in options]
+
+
+def _says(document: Document, claim: str) -> bool:
+    """Whether a sentence of a document says a claim in nearly its words, and no more numbers, and denies no less."""
+    sentence = best_sentence(document.text, claim)
+    if numbers(sentence) != numbers(claim) or any(of(sentence) != of(claim) for of in (negative, rejects)):
+        return False
+    return len(content(claim)) >= SAID_WORDS and grounding(claim, sentence) >= SAID
 
 
 def _mentions(document: Document, option: str, question: str) -> bool:
