@@ -1,0 +1,138 @@
+"""Whether the titles of two documents say that they are about two things of one kind: two recipes, two towns, two jobs.
+
+A title is taken apart like a sentence (`regen.statements`). The words that only one of two titles has tell the things
+apart, unless they say what sort of text it is, who wrote it, or when. "Travel policy 2023" and "Expenses FAQ" are texts
+of two sorts, which may well speak of one thing; "Job posting: clerk" and "Job posting: cook" do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from regen.readings import stem
+from regen.statements import Statement
+from regen.statements.values import MONTHS
+from regen.statements.words import LINKING
+
+# What sort of text a document is, who wrote it, and when.
+_GENERIC = frozenset(
+    map(
+        stem,
+        "policy policies handbook guide guides guideline guidelines faq question questions answer answers help "
+        "announcement announcing update updates updated draft final notice newsletter news bulletin wiki page pages "
+        "note notes memo minutes meeting summary overview introduction intro introducing welcome report reports "
+        "checklist rule rules regulations bylaws statute statutes procedure procedures process routine runbook "
+        "postmortem incident schedule manual reference documentation docs readme changelog release releases letter "
+        "email mail message blog post article slides training onboarding poster flyer presentation press kit form "
+        "template plan plans protocol change changes new old latest revised restated former previous current version "
+        "internal public info information detail details basics tips instructions terms conditions contract agreement "
+        "chronicle history story facts about working "
+        "hr it people finance engineering support legal team teams staff employee employees company office department "
+        "manager managers colleagues everyone us our customers residents members tenants "
+        "year years annual yearly monthly weekly quarterly spring summer autumn fall winter today now".split(),
+    )
+) | frozenset(map(stem, MONTHS))
+_SAYS_IT = frozenset("~is ~are ~was ~were ~has ~have ~had ~can ~may ~must ~will ~should ~do ~does".split())
+_SERIES = 3
+_SHORT = 2  # words, without verbs that say little and what is counted
+
+
+@dataclass(frozen=True)
+class Titled:
+    """What a document is about by its title, and its words."""
+
+    title: Statement
+    words: frozenset[str]
+
+
+def named_apart(x: Titled, y: Titled, a: Statement, b: Statement, known: Collection[str]) -> bool:
+    """Whether two titles name two things, of which the sentences leave it to their documents which they are about.
+
+    Where one document speaks of what the other is about, they may be about one thing.
+
+    Args:
+        x: The one document.
+        y: The other.
+        a: What the one says.
+        b: What the other says.
+        known: Words, as stems, that are no names.
+    """
+    ours, others = _own(x.title, y.title), _own(y.title, x.title)
+    if not _may_be_two(x.title, y.title, a, b) or ours & y.words or others & x.words:
+        return False
+    names = not (ours | others) & frozenset(known)
+    if _same_frame(x.title, y.title, names):
+        return True
+    return not _sort(x.title) and not _sort(y.title) and all(_leans(side, names) for side in (a, b))
+
+
+def differ_throughout(x: Statement, y: Statement, a: Statement, b: Statement, differences: int) -> bool:
+    """Whether two documents are about two things of one kind, by their titles and by how much they differ in.
+
+    Two recipes differ in the time, the heat and the servings; two texts on one thing as a rule in one of them.
+
+    Args:
+        x: The title of the one document.
+        y: The title of the other.
+        a: What the one says.
+        b: What the other says.
+        differences: In how many sentences the documents seem to contradict each other.
+    """
+    least = _SERIES if _sort(x) else _SERIES - 1
+    return differences >= least and _sort(x) == _sort(y) and _may_be_two(x, y, a, b)
+
+
+def _may_be_two(x: Statement, y: Statement, a: Statement, b: Statement) -> bool:
+    """Whether each title has words of its own, and the sentences do not both name what one of them is about."""
+    ours, others = _own(x, y), _own(y, x)
+    return bool(ours and others) and not a.words & b.words & (ours | others)
+
+
+def _own(one: Statement, other: Statement) -> frozenset[str]:
+    """The words by which a title tells what it is about from what another one is about."""
+    return one.words - other.words - _GENERIC
+
+
+def _sort(title: Statement) -> frozenset[str]:
+    """The words of a title that say what sort of text it is."""
+    return title.words & _GENERIC
+
+
+def _same_frame(x: Statement, y: Statement, names: bool) -> bool:
+    """Whether two titles are the same but for one thing, as in "Job posting: cook" and "Job posting: clerk".
+
+    "Account settings" and "Account security" are two sides of one thing: there the words of their own follow upon a
+    common one. Where titles have only the sort of text in common ("Guide to Hambrook"), what differs must be `names`.
+    """
+    frames = []
+    for title, own in ((x, _own(x, y)), (y, _own(y, x))):
+        frame = list[str]()
+        for word in title.sequence:
+            if word not in own:
+                frame.append(word)
+            elif not frame or frame[-1] != "*":
+                if frame and frame[-1] and not frame[-1].startswith("~"):
+                    return False
+                frame.append("*")
+        frames.append(frame)
+    if frames[0] != frames[1]:
+        return False
+    common = x.words & y.words
+    return bool(common - _GENERIC or (common and names))
+
+
+def _leans(side: Statement, names: bool) -> bool:
+    """Whether a short sentence leaves it to its document what it is about: "Bake for 30 minutes" begins with a verb.
+
+    So does "The cable is 2 meters long", but only a document about something with a name (`names`) is sure to be about
+    the thing that has the cable.
+    """
+    counted = {stem(word.lower()) for value in side.values for word in value.shown.split()}
+    if len(side.words - LINKING - counted) > _SHORT:
+        return False
+    first, *rest = side.sequence
+    if first == "~the":
+        return names
+    begins_with_verb = bool(first) and not first.startswith("~") and bool(rest) and (not rest[0] or rest[0][0] == "~")
+    return begins_with_verb and not any(word in _SAYS_IT | LINKING for word in rest)
