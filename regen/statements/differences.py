@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from regen.readings import stem
+from regen.statements.circumstances import is_history, opposed, other_basis
 from regen.statements.sentences import PLAIN_WORD, POSSESSIVE, Statement, is_denial, name_places
 from regen.statements.values import ANY_MONTH, comparable, same_value
 from regen.statements.words import (
@@ -62,6 +63,12 @@ def difference(a: Statement, b: Statement) -> Difference | None:
         a: One sentence.
         b: Another one, whose words are mostly the same.
     """
+    found = _apparent(a, b)
+    return None if found is None or is_history(a, b) or opposed(a, b) else found
+
+
+def _apparent(a: Statement, b: Statement) -> Difference | None:
+    """In what they differ, if both say it of the same time and under the same conditions."""
     if a.which and b.which and not a.which & b.which:
         return None
     only_a, only_b = a.names - b.names, b.names - a.names
@@ -84,7 +91,7 @@ def _by_values(a: Statement, b: Statement, kinds: Mapping[str, tuple[str, str]])
     # When a figure took effect is no second difference.
     if len(kinds) > 1 and "date" in kinds and any(_takes_effect(side) for side in (a, b)):
         del kinds["date"]
-    if len(kinds) != 1 or _denial(a, b) or other_thing(a, b):
+    if len(kinds) != 1 or _denial(a, b) or other_thing(a, b) or other_basis(a, b):
         return None
     # Members and non-members are two groups.
     if ("non" in a.words) != ("non" in b.words):

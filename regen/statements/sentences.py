@@ -75,6 +75,8 @@ def statement(sentence: str, proper: Collection[str], *, title: bool = False) ->
     text = " ".join(_MARKUP.sub(" ", printable(seen)).split())
     plain = re.sub(r"\bup to\b", "at most", text, flags=re.IGNORECASE)
     plain = re.sub(r"\bwithout (?=having|needing)", "not ", _HARMLESS.sub(" ", plain))
+    for sign, scale in (("C", "Celsius"), ("F", "Fahrenheit")):
+        plain = re.sub(rf"\s?\u00b0\s?{sign}\b", f" degrees {scale}", plain)
     for way, verb in (("up", "rose"), ("down", "fell")):
         plain = re.sub(rf"\b(?:go|goes|going|gone|went) {way}\b", verb, plain)
     sequence: list[str] = []

@@ -25,6 +25,14 @@ _ADVERBS = {"hourly": 3600, "daily": 86_400, "nightly": 86_400, "weekly": 604_80
             "monthly": 2_629_746, "quarterly": 7_889_238, "annually": 31_556_952, "yearly": 31_556_952}  # fmt: skip
 _BYTES = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kilobyte": 1e3, "megabyte": 1e6, "gigabyte": 1e9,
           "terabyte": 1e12}  # fmt: skip
+_MEASURES = frozenset(
+    map(
+        stem,
+        "celsius fahrenheit kelvin mile miles kilometer kilometers kilometre kilometres km meter meters metre metres "
+        "feet foot yard yards inch inches cm mm kg kilogram kilograms gram grams lb lbs ounce ounces oz liter liters "
+        "litre litres gallon gallons pint pints ml tonne tonnes mph kmh acre acres hectare hectares".split(),
+    )
+)
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "m": 1e6,
            "mn": 1e6, "bn": 1e9, "b": 1e9, "dozen": 12}  # fmt: skip
 _CURRENCIES = {"$": "usd", "dollar": "usd", "dollars": "usd", "\u20ac": "eur", "euro": "eur", "euros": "eur",
@@ -66,11 +74,12 @@ TOKEN = re.compile(
     | (?P<span> \b(?:within|for|after|least|than|lasts|takes|under|over|in)\ (?:a|an|one)\ {_ANY_UNIT}\b )
     | (?P<per> (?:\b(?:a|an|per|each)\ |/\s?){_ANY_UNIT}\b )
     | (?P<year> (?<![\d.,$€£])\b(?:19|20)\d\d\b(?![.,]?\d|\s?%|-) )
-    | (?P<number> (?P<sign>[$€£¥]\s?|\b(?:USD|EUR|GBP)\ )?
+    | (?P<number> (?P<sign>[$€£¥]\s?|\b(?:USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK)\ )?
         (?: (?<![\w.])(?P<digits>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
           | \b(?P<words>(?i:{_IN_WORDS})(?:(?:[\ -]|\ and\ )(?i:{_IN_WORDS}|thousand|million))*)\b )
         (?:[\ -]?(?P<scale>(?i:hundred|thousand|million|billion|trillion|dozen|mn|bn)|[kKMB])\b(?!-))?
-        (?P<after>\s?%|\ ?(?i:percent|per\ cent|percentage\ points?|dollars?|euros?|pounds?\ sterling|USD|EUR|GBP)\b)?
+        (?P<after>\s?%|\ ?(?i:percent|per\ cent|percentage\ points?|dollars?|euros?|pounds?\ sterling|USD|EUR|GBP|CHF
+          |JPY|CAD|AUD|SEK|NOK|DKK)\b)?
         (?P<th>(?:st|nd|rd|th)\b)? )
     | (?P<word> [^\W\d_]+(?:['\u2019][^\W\d_]+)* )
     | (?P<stop> [.;:,()!?] )
@@ -250,6 +259,9 @@ def comparable(one: Value, other: Value) -> bool:
         return not (one.of and other.of) or one.of == other.of
     if one.kind == "span":
         return one.of == other.of  # working days and days are not
+    measures = one.of & _MEASURES, other.of & _MEASURES
+    if all(measures) and not measures[0] & measures[1]:
+        return False
     return bool(one.of & other.of) or not one.of or not other.of
 
 
@@ -262,6 +274,8 @@ def same_value(one: Value, other: Value) -> bool:
     for bound, exact in ((one, other), (other, one)):
         if bound.within and not exact.within and bound.within[0] <= exact.amount[0] <= bound.within[1]:
             return True
+    if one.within and other.within and (one.within[0] == -inf) != (other.within[0] == -inf):
+        return max(one.within[0], other.within[0]) <= min(one.within[1], other.within[1])
     x, y = sorted((one.amount[0], other.amount[0]))
     if one.rough or other.rough:
         return y - x <= 0.1 * y
