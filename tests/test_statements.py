@@ -158,6 +158,55 @@ def test_the_same_bound_condition_basis_and_unit_leave_a_contradiction(one: str,
     assert differ(one, other) is not None
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        ("Paper waste is collected on Tuesdays.", "From now on paper waste is collected on Fridays.",
+         "days of the week differ: Tuesdays / Fridays"),
+        ("The desk is staffed Monday to Friday.", "The desk is staffed Monday to Saturday.",
+         "days of the week differ: Friday / Saturday"),
+        ("Invoices are paid by the 10th of each month.", "Invoices are paid by the 25th of each month.",
+         "ordinal numbers differ: 10th / 25th"),
+        ("Rent is due on the 1st of the month.", "Rent is due on the fifth of the month.",
+         "ordinal numbers differ: 1st / fifth"),
+        ("The archive is on the second floor.", "The archive is on the third floor.",
+         "ordinal numbers differ: second / third"),
+        ("Our team finished third in the league.", "Our team finished fifth in the league.",
+         "ordinal numbers differ: third / fifth"),
+        ("Gloves are put on before washing.", "Gloves are put on after washing.", "opposites: before / after"),
+        ("Retries are switched on.", "Retries are switched off.", "opposites: on / off"),
+        ("Bikes are kept inside.", "Bikes are kept outside.", "opposites: inside / outside"),
+        ("Tracking is enabled.", "Tracking is disabled.", "opposites: enabled / disabled"),
+        ("Bonfires are allowed.", "Bonfires are forbidden.", "opposites: allowed / forbidden"),
+        ("The yard is open on holidays.", "The yard is closed on holidays.", "opposites: open / closed"),
+        ("The dye is harmless.", "The dye is dangerous.", "opposites: harmless / dangerous"),
+    ],
+)  # fmt: skip
+def test_days_ordinals_and_opposites_are_told(one: str, other: str, reason: str) -> None:
+    found = differ(one, other)
+    assert found is not None
+    assert found.reason() == reason
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Rent is due on the 1st of the month.", "Rent is due on the first of the month."),
+        ("The first draft is read by the board.", "The second draft is read by the board."),
+        ("The first exam lasts 2 hours.", "The second exam lasts 3 hours."),
+        ("In the first quarter revenue rose.", "In the second quarter revenue fell."),
+        ("Sales rose in the first quarter.", "Sales fell in the second quarter."),
+        ("Pets stay on the first floor.", "Pets stay on the second Monday."),
+        ("On Mondays the canteen has soup.", "On Tuesdays the canteen has soup."),
+        ("On weekdays Tide opens at noon.", "On Mondays Tide opens at noon."),
+        ("Orders before noon leave the same day.", "Orders after noon leave a day later."),
+        ("The indoor pool is free.", "The outdoor pool is not free."),
+    ],
+)
+def test_days_ordinals_and_opposites_that_say_which_are_no_contradiction(one: str, other: str) -> None:
+    assert differ(one, other) is None
+
+
 def test_no_text_makes_it_fail() -> None:
     texts = ("\x1b[2J \u202e" + "1," * 200, "." * 400, "hundred " * 50, "9" * 390, "every " * 60, "\u0661\u0662 a.m.")
     taken = [statement(text, PROPER) for text in texts]

@@ -20,8 +20,8 @@ _USED_TO = re.compile(
 _STILL = re.compile(r"\b(?:since|as of|from now|effective|to date|starting)\b", re.IGNORECASE)
 _CHANGED = frozenset(
     "founded established launched opened closed acquired built introduced retired discontinued signed incorporated "
-    "born inaugurated completed merged moved released switched began adopted joined started ended certified changed set "
-    "lowered raised replaced abolished banned allowed forbidden prohibited made decided agreed approved restated "
+    "born inaugurated completed merged moved released switched began adopted joined started ended certified changed "
+    "set lowered raised replaced abolished banned allowed forbidden prohibited made decided agreed approved restated "
     "corrected extended shortened doubled halved cut renamed named found proved proven discovered".split()
 )
 _WAS = frozenset("was were had did cost paid got took held kept ran sold stood went came began ate drank".split())

@@ -17,6 +17,7 @@ from regen.statements.sentences import PLAIN_WORD, POSSESSIVE, Statement, is_den
 from regen.statements.values import ANY_MONTH, comparable, same_value
 from regen.statements.words import (
     DENIABLE,
+    EMPTY,
     INTO,
     IS,
     LINKING,
@@ -31,6 +32,7 @@ from regen.statements.words import (
     ROLES,
     SAYS_LITTLE,
     SIGNS,
+    SWAPS,
 )
 
 _EFFECTIVE = re.compile(
@@ -38,6 +40,8 @@ _EFFECTIVE = re.compile(
     rf"(?:\d|{ANY_MONTH})",
     re.IGNORECASE,
 )
+_SWAPPED_STEMS = frozenset(stem(word) for pair in SWAPS for word in pair)
+
 Kind = Literal["number", "date", "denial", "direction", "name"]
 
 
@@ -63,8 +67,9 @@ def difference(a: Statement, b: Statement) -> Difference | None:
         a: One sentence.
         b: Another one, whose words are mostly the same.
     """
-    found = _apparent(a, b)
-    return None if found is None or is_history(a, b) or opposed(a, b) else found
+    swapped = _swapped(a, b)
+    found = swapped or _apparent(a, b)
+    return None if found is None or is_history(a, b) or (not swapped and opposed(a, b)) else found
 
 
 def _apparent(a: Statement, b: Statement) -> Difference | None:
@@ -76,8 +81,8 @@ def _apparent(a: Statement, b: Statement) -> Difference | None:
         return None if _denial(a, b) or _kinds_that_differ(a, b) else _by_names(a, b, only_a, only_b)
     kinds = _kinds_that_differ(a, b)
     moves = _moves(a, b)
-    if moves and "date" not in kinds:
-        return None if other_thing(a, b) else moves
+    if moves:
+        return None if kinds.keys() & {"date", "weekday", "ordinal"} or other_thing(a, b) else moves
     if kinds:
         return _by_values(a, b, kinds)
     denial = _denial(a, b)
@@ -100,14 +105,21 @@ def _by_values(a: Statement, b: Statement, kinds: Mapping[str, tuple[str, str]])
     # What is open to more counts as the same amount, which it need not be.
     if kind == "per" and any(value.within for value in (*a.values, *b.values)):
         return None
-    if kind in ("date", "weekday") and not (a.words | b.words) & ONCE:
+    once = (a.words | b.words) & ONCE
+    if (kind == "date" and not once) or (kind == "weekday" and not once and not _on_some_day(a, b)):
         return None
     return Difference("date" if kind in ("date", "weekday", "clock") else "number", f"{_NAMED[kind]} differ", said)
+
+
+def _on_some_day(a: Statement, b: Statement) -> bool:
+    """Whether they say the same of two days, and do not begin with them: "On Mondays there is soup" is a menu."""
+    return (a.words <= b.words or b.words <= a.words) and not all(side.sequence[:2] == ("~on", "") for side in (a, b))
 
 
 _NAMED = {
     "money": "amounts", "percent": "percentages", "span": "lengths of time", "bytes": "sizes", "count": "numbers",
     "date": "dates", "weekday": "days of the week", "clock": "times of day", "often": "frequencies",
+    "ordinal": "ordinal numbers",
     "per": "what they are counted by",
 }  # fmt: skip
 
@@ -198,6 +210,19 @@ def _denial(a: Statement, b: Statement) -> Difference | None:
     return Difference("denial", f"only one of them denies: {said}")
 
 
+def _swapped(a: Statement, b: Statement) -> Difference | None:
+    """Opposites such as before and after, where nothing else differs."""
+    if (a.words ^ b.words) - _SWAPPED_STEMS or a.which != b.which or a.denies % 2 != b.denies % 2:
+        return None
+    here, there = ([word.lower() for word in PLAIN_WORD.findall(side.text)] for side in (a, b))
+    for pair in SWAPS:
+        ours, others = pair.intersection(here), pair.intersection(there)
+        same = {*here} - pair - EMPTY == {*there} - pair - EMPTY
+        if len(ours) == 1 and len(others) == 1 and ours != others and same and not _kinds_that_differ(a, b):
+            return Difference("denial", "opposites", (min(ours), min(others)))
+    return None
+
+
 def _opposite(a: Statement, b: Statement) -> tuple[str, ...]:
     """A word of the one and its opposite in the other, where neither has both."""
     ours, others = frozenset(a.sequence), frozenset(b.sequence)
@@ -229,7 +254,7 @@ def _kinds_that_differ(a: Statement, b: Statement) -> dict[str, tuple[str, str]]
     found = {}
     for kind in dict.fromkeys(value.kind for value in a.values):
         here, there = ([value for value in side.values if value.kind == kind] for side in (a, b))
-        if kind in ("count", "span", "money"):
+        if kind in ("count", "span", "money", "ordinal"):
             pairs = [(one, other) for one in here for other in there if comparable(one, other)]
             here = [one for one in here if any(one is first for first, _ in pairs)]
             there = [other for other in there if any(other is second for _, second in pairs)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from regen.fence import printable
@@ -14,6 +14,7 @@ from regen.statements.words import DENYING, EMPTY, ROUGHLY
 
 PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 POSSESSIVE = re.compile(r"['\u2019]s$")
+_PREPOSED = re.compile(r"\b(?:on|by|in|at|from|until|till|before|after|to) the $", re.IGNORECASE)
 _MARKUP = re.compile(r"[*_|>]+|^[\s#-]+|^\s*\d+[.)]\s")
 # What looks like a denial or an amount and is none.
 _HARMLESS = re.compile(
@@ -87,6 +88,8 @@ def statement(sentence: str, proper: Collection[str], *, title: bool = False) ->
         kind, shown = match.lastgroup or "", match.group().strip()
         if kind in ("sign", "digits", "words", "scale", "after", "th"):
             kind = "number"
+        if kind == "ordinal" and not _tells_when_or_where(plain[: match.start()], sequence):
+            kind = "word" if shown.isalpha() else "number"
         if kind == "word":
             word = shown.lower().replace("\u2019", "'")
             denies += is_denial(word)
@@ -118,6 +121,12 @@ def statement(sentence: str, proper: Collection[str], *, title: bool = False) ->
                 rough = False
         sequence.append("")
     return Statement(text, tuple(sequence), tuple(values), frozenset(names), frozenset(which), denies, frozenset(words))
+
+
+def _tells_when_or_where(before: str, sequence: Sequence[str]) -> bool:
+    """Whether an ordinal number after these words says when, where or in what place, and not which of several."""
+    said = any(word and not word.startswith("~") for word in sequence)
+    return said and (_PREPOSED.search(before) is not None or not before.endswith("the "))
 
 
 def name_places(side: Statement, only: frozenset[str]) -> list[tuple[int, int]]:

@@ -44,6 +44,7 @@ _ONES = {
         "seventeen eighteen nineteen".split()
     )
 }
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
 _TENS = {word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
 
 ANY_MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
@@ -74,6 +75,8 @@ TOKEN = re.compile(
     | (?P<span> \b(?:within|for|after|least|than|lasts|takes|under|over|in)\ (?:a|an|one)\ {_ANY_UNIT}\b )
     | (?P<per> (?:\b(?:a|an|per|each)\ |/\s?){_ANY_UNIT}\b )
     | (?P<year> (?<![\d.,$€£])\b(?:19|20)\d\d\b(?![.,]?\d|\s?%|-) )
+    | (?P<ordinal> (?:(?<=\bthe\ )|(?<=\bfinished\ )|(?<=\bcame\ )|(?<=\branked\ )|(?<=\branks\ ))
+        (?:\d{{1,2}}(?:st|nd|rd|th)|(?i:{"|".join(_ORDINALS)}))\b )
     | (?P<number> (?P<sign>[$€£¥]\s?|\b(?:USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK)\ )?
         (?: (?<![\w.])(?P<digits>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
           | \b(?P<words>(?i:{_IN_WORDS})(?:(?:[\ -]|\ and\ )(?i:{_IN_WORDS}|thousand|million))*)\b )
@@ -123,6 +126,11 @@ def value_of(kind: str, shown: str, match: re.Match[str], text: str) -> Value | 
         return Value("date", _date(kind, shown), frozenset(), shown)
     if kind == "clock":
         return Value("clock", (_clock(shown),), frozenset(), shown)
+    if kind == "ordinal":
+        number = _ORDINALS.index(shown.lower()) + 1 if shown.lower() in _ORDINALS else int(shown[:-2])
+        thing = re.match(r"\s([^\W\d_]+)", text[match.end() :])
+        of = {stem(thing[1].lower())} if thing and thing[1].lower() not in EMPTY else ()
+        return Value("ordinal", (float(number),), frozenset(of), shown)
     if kind == "often":
         return Value("often", (_often(shown.lower()),), frozenset(), shown)
     unit = re.search(_ANY_UNIT, shown)
@@ -269,7 +277,7 @@ def same_value(one: Value, other: Value) -> bool:
     """Whether two values of one kind may be the same one, told in other words, with fewer digits or as a bound."""
     if one.kind == "date":
         return all(x == y for x, y in zip(one.amount, other.amount, strict=True) if x and y)
-    if one.kind in ("weekday", "clock"):
+    if one.kind in ("weekday", "clock", "ordinal"):
         return one.amount == other.amount
     for bound, exact in ((one, other), (other, one)):
         if bound.within and not exact.within and bound.within[0] <= exact.amount[0] <= bound.within[1]:

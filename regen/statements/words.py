@@ -42,6 +42,19 @@ OPPOSITES = [
     ("requir mandatori compulsori oblig obligatori need ~must", "option voluntari unnecessari waiv"),
     ("public", "privat confidenti secret"),
     ("true fact", "fals untru wrong"),
+    ("safe harmless", "danger harm hazard toxic"),
+]
+# Opposites that contradict each other only where all the other words are the same.
+SWAPS = [
+    frozenset(pair.split())
+    for pair in (
+        "before after",
+        "on off",
+        "inside outside",
+        "indoors outdoors",
+        "upstairs downstairs",
+        "manually automatically",
+    )
 ]
 PREFIXES = ("un", "non")
 # Words that another prefix turns into their opposite: "in", "im", "il", "ir" and "dis" begin many words that are none.
