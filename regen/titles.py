@@ -15,24 +15,34 @@ from regen.statements import Statement
 from regen.statements.values import MONTHS
 from regen.statements.words import LINKING
 
-# What sort of text a document is, who wrote it, and when.
-_GENERIC = frozenset(
+_SORTS = frozenset(
     map(
         stem,
         "policy policies handbook guide guides guideline guidelines faq question questions answer answers help "
-        "announcement announcing update updates updated draft final notice newsletter news bulletin wiki page pages "
-        "note notes memo minutes meeting summary overview introduction intro introducing welcome report reports "
-        "checklist rule rules regulations bylaws statute statutes procedure procedures process routine runbook "
-        "postmortem incident schedule manual reference documentation docs readme changelog release releases letter "
-        "email mail message blog post article slides training onboarding poster flyer presentation press kit form "
-        "template plan plans protocol change changes new old latest revised restated former previous current version "
-        "internal public info information detail details basics tips instructions terms conditions contract agreement "
-        "chronicle history story facts about working "
-        "hr it people finance engineering support legal team teams staff employee employees company office department "
-        "manager managers colleagues everyone us our customers residents members tenants "
-        "year years annual yearly monthly weekly quarterly spring summer autumn fall winter today now".split(),
+        "announcement announcing update updates updated draft notice newsletter news bulletin wiki page pages note "
+        "notes memo minutes meeting summary overview introduction intro introducing welcome report reports checklist "
+        "rule rules regulations bylaws statute statutes procedure procedures process routine runbook postmortem "
+        "incident schedule manual reference documentation docs readme changelog release releases letter email mail "
+        "message blog post article slides training onboarding poster flyer presentation press kit form template plan "
+        "plans protocol change changes info information detail details basics tips instructions terms conditions "
+        "contract agreement chronicle history story facts".split(),
     )
-) | frozenset(map(stem, MONTHS))
+)
+"""Words for what sort of text a document is."""
+_GENERIC = (
+    _SORTS
+    | frozenset(
+        map(
+            stem,
+            "about working final internal public new old latest revised restated former previous current version hr it "
+            "people finance engineering support legal team teams staff employee employees company office department "
+            "manager managers colleagues everyone us our customers residents members tenants year years annual yearly "
+            "monthly weekly quarterly spring summer autumn fall winter today now".split(),
+        )
+    )
+    | frozenset(map(stem, MONTHS))
+)
+"""Words that tell no thing from another: those, and who wrote a document, for whom, and when."""
 _SAYS_IT = frozenset("~is ~are ~was ~were ~has ~have ~had ~can ~may ~must ~will ~should ~do ~does".split())
 _SERIES = 3
 _SHORT = 2  # words, without verbs that say little and what is counted
@@ -96,7 +106,7 @@ def _own(one: Statement, other: Statement) -> frozenset[str]:
 
 def _sort(title: Statement) -> frozenset[str]:
     """The words of a title that say what sort of text it is."""
-    return title.words & _GENERIC
+    return title.words & _SORTS
 
 
 def _same_frame(x: Statement, y: Statement, names: bool) -> bool:
@@ -105,21 +115,19 @@ def _same_frame(x: Statement, y: Statement, names: bool) -> bool:
     "Account settings" and "Account security" are two sides of one thing: there the words of their own follow upon a
     common one. Where titles have only the sort of text in common ("Guide to Hambrook"), what differs must be `names`.
     """
+    common = x.words & y.words
     frames = []
-    for title, own in ((x, _own(x, y)), (y, _own(y, x))):
+    for title in (x, y):
         frame = list[str]()
         for word in title.sequence:
-            if word not in own:
+            if not word or word.startswith("~") or word in common:
                 frame.append(word)
             elif not frame or frame[-1] != "*":
                 if frame and frame[-1] and not frame[-1].startswith("~"):
                     return False
                 frame.append("*")
         frames.append(frame)
-    if frames[0] != frames[1]:
-        return False
-    common = x.words & y.words
-    return bool(common - _GENERIC or (common and names))
+    return frames[0] == frames[1] and _sort(x) == _sort(y) and bool(common - _GENERIC or (common and names))
 
 
 def _leans(side: Statement, names: bool) -> bool:

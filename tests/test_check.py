@@ -119,6 +119,8 @@ REST = "We bake in the oven, park in the garage, and travel on an expense accoun
             ("Job posting: nurse", "Job posting: driver"),
             ("A driving license is required.", "A driving license is not required."),
         ),
+        (("Event: summer party", "Event: winter ball"), ("Doors open at 6 p.m. here.", "Doors open at 8 p.m. here.")),
+        (("App for tablets", "App for watches"), ("The app needs 80 MB of space.", "The app needs 120 MB of space.")),
         (("Breeza desk fan", "Gustaf tower fan"), ("The guarantee lasts 3 years.", "The guarantee lasts 2 years.")),
         (
             ("Pottery", "Watercolor"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from regen.fence import printable
 from regen.readings import stem
-from regen.statements.values import CAPITAL_DAYS, DAYS, TOKEN, Value, left_open, value_of
+from regen.statements.values import BYTES, CAPITAL_DAYS, DAYS, TOKEN, Value, left_open, value_of
 from regen.statements.words import DENYING, EMPTY, ROUGHLY
 
 PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
@@ -105,7 +105,7 @@ def statement(sentence: str, proper: Collection[str], *, title: bool = False) ->
             known = word.removesuffix("'s") in proper
             # Within a sentence a capital makes a name; at its beginning, and in a title, only beside one.
             inside = not title and bool(sequence) and sequence[-1] != ""
-            if shown[0].isupper() and (known or inside or (named and sequence[-1] == named)):
+            if shown[0].isupper() and word not in BYTES and (known or inside or (named and sequence[-1] == named)):
                 names.add(stemmed)
                 named = stemmed
             words.add(stemmed)

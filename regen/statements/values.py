@@ -23,7 +23,7 @@ _UNITS = {
 }  # fmt: skip
 _ADVERBS = {"hourly": 3600, "daily": 86_400, "nightly": 86_400, "weekly": 604_800, "fortnightly": 1_209_600,
             "monthly": 2_629_746, "quarterly": 7_889_238, "annually": 31_556_952, "yearly": 31_556_952}  # fmt: skip
-_BYTES = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kilobyte": 1e3, "megabyte": 1e6, "gigabyte": 1e9,
+BYTES = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kilobyte": 1e3, "megabyte": 1e6, "gigabyte": 1e9,
           "terabyte": 1e12}  # fmt: skip
 _MEASURES = frozenset(
     map(
@@ -166,9 +166,9 @@ def _counted(amount: float, shown: str, rest: str, in_words: str | None) -> Valu
                 frozenset({"working"} if working else ()),
                 _with(shown, [*taken, word]),
             )
-        if word in _BYTES or single in _BYTES:
+        if word in BYTES or single in BYTES:
             return Value(
-                "bytes", (amount * _BYTES.get(word, _BYTES.get(single, 1.0)),), frozenset(), _with(shown, [word])
+                "bytes", (amount * BYTES.get(word, BYTES.get(single, 1.0)),), frozenset(), _with(shown, [word])
             )
         if word in EMPTY or len(units) == 3:
             break
