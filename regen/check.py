@@ -217,14 +217,16 @@ def _sentences(passages: Sequence[Document]) -> tuple[dict[str, _File], list[_Sa
                 found.setdefault(key, {}).setdefault(_path(passage), sentence)
     proper = proper_nouns(sentence for where in found.values() for sentence in list(where.values())[:1])
     said = [_Said(statement(next(iter(where.values())), proper), where) for where in found.values()]
-    words: dict[str, set[str]] = {}
+    of_file: dict[str, list[Statement]] = {}
     for one in said:
         for path in one.where:
-            words.setdefault(path, set()).update(one.statement.words)
+            of_file.setdefault(path, []).append(one.statement)
     files = {}
     for passage in passages:
         path = _path(passage)
-        titled = Titled(statement(passage.title, proper, title=True), frozenset(words.get(path, ())))
+        there = of_file.get(path, [])
+        words = frozenset(word for one in there for word in one.words)
+        titled = Titled(statement(passage.title, proper, title=True), words, len(there))
         files[path] = _File(path, passage.title, passage.url, passage.dated, titled)
     return files, [one for one in said if len(one.statement.words) >= _FEWEST]
 
@@ -310,7 +312,7 @@ def _on_one_thing(pairs: Sequence[_Pair], common: frozenset[str]) -> list[_Pair]
         if (a.names - common) & (b.names - common):
             return True
         differences = min(map(len, sentences[_in_order((x, y), pair.said)[0]]))
-        return not differ_throughout(x.about, y.about, a, b, differences)
+        return not differ_throughout(x.titled, y.titled, differences)
 
     left = [replace(pair, same=[files for files in pair.same if is_one(pair, *files)]) for pair in pairs]
     return [pair for pair in left if pair.same]

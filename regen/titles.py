@@ -45,21 +45,21 @@ _GENERIC = (
 """Words that tell no thing from another: those, and who wrote a document, for whom, and when."""
 _SAYS_IT = frozenset("~is ~are ~was ~were ~has ~have ~had ~can ~may ~must ~will ~should ~do ~does".split())
 _SERIES = 3
+_SHARE = 0.25
 _SHORT = 2  # words, without verbs that say little and what is counted
 
 
 @dataclass(frozen=True)
 class Titled:
-    """What a document is about by its title, and its words."""
+    """What a document is about by its title, its words, and how many sentences it has."""
 
     title: Statement
     words: frozenset[str]
+    sentences: int
 
 
 def named_apart(x: Titled, y: Titled, a: Statement, b: Statement, known: Collection[str]) -> bool:
     """Whether two titles name two things, of which the sentences leave it to their documents which they are about.
-
-    Where one document speaks of what the other is about, they may be about one thing.
 
     Args:
         x: The one document.
@@ -68,56 +68,55 @@ def named_apart(x: Titled, y: Titled, a: Statement, b: Statement, known: Collect
         b: What the other says.
         known: Words, as stems, that are no names.
     """
-    ours, others = _own(x.title, y.title), _own(y.title, x.title)
-    if not _may_be_two(x.title, y.title, a, b) or ours & y.words or others & x.words:
+    if not _may_be_two(x, y):
         return False
-    names = not (ours | others) & frozenset(known)
-    if _same_frame(x.title, y.title, names):
+    names = not (_own(x, y) | _own(y, x)) & frozenset(known)
+    if _same_frame(x, y, names):
         return True
-    return not _sort(x.title) and not _sort(y.title) and all(_leans(side, names) for side in (a, b))
+    return not _sort(x) and not _sort(y) and all(_leans(side, names) for side in (a, b))
 
 
-def differ_throughout(x: Statement, y: Statement, a: Statement, b: Statement, differences: int) -> bool:
+def differ_throughout(x: Titled, y: Titled, differences: int) -> bool:
     """Whether two documents are about two things of one kind, by their titles and by how much they differ in.
 
     Two recipes differ in the time, the heat and the servings; two texts on one thing as a rule in one of them.
 
     Args:
-        x: The title of the one document.
-        y: The title of the other.
-        a: What the one says.
-        b: What the other says.
+        x: The one document.
+        y: The other.
         differences: In how many sentences the documents seem to contradict each other.
     """
-    least = _SERIES if _sort(x) else _SERIES - 1
-    return differences >= least and _sort(x) == _sort(y) and _may_be_two(x, y, a, b)
+    if _sort(x) != _sort(y) or not _may_be_two(x, y):
+        return False
+    short = not _sort(x) and differences > 1 and differences >= _SHARE * min(x.sentences, y.sentences)
+    return short or differences >= _SERIES
 
 
-def _may_be_two(x: Statement, y: Statement, a: Statement, b: Statement) -> bool:
-    """Whether each title has words of its own, and the sentences do not both name what one of them is about."""
+def _may_be_two(x: Titled, y: Titled) -> bool:
+    """Whether each title has words of its own that do not stand in the other document."""
     ours, others = _own(x, y), _own(y, x)
-    return bool(ours and others) and not a.words & b.words & (ours | others)
+    return bool(ours and others) and not ours & y.words and not others & x.words
 
 
-def _own(one: Statement, other: Statement) -> frozenset[str]:
+def _own(one: Titled, other: Titled) -> frozenset[str]:
     """The words by which a title tells what it is about from what another one is about."""
-    return one.words - other.words - _GENERIC
+    return one.title.words - other.title.words - _GENERIC
 
 
-def _sort(title: Statement) -> frozenset[str]:
+def _sort(of: Titled) -> frozenset[str]:
     """The words of a title that say what sort of text it is."""
-    return title.words & _SORTS
+    return of.title.words & _SORTS
 
 
-def _same_frame(x: Statement, y: Statement, names: bool) -> bool:
+def _same_frame(x: Titled, y: Titled, names: bool) -> bool:
     """Whether two titles are the same but for one thing, as in "Job posting: cook" and "Job posting: clerk".
 
     "Account settings" and "Account security" are two sides of one thing: there the words of their own follow upon a
     common one. Where titles have only the sort of text in common ("Guide to Hambrook"), what differs must be `names`.
     """
-    common = x.words & y.words
+    common = x.title.words & y.title.words
     frames = []
-    for title in (x, y):
+    for title in (x.title, y.title):
         frame = list[str]()
         for word in title.sequence:
             if not word or word.startswith("~") or word in common:

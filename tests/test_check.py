@@ -159,6 +159,15 @@ def test_titles_of_two_things_of_one_kind_tell_them_apart(
             ("Simmer for 20 minutes on the stove.", "Serve it over pasta. Simmer for 50 minutes on the stove."),
         ),
         (
+            ("Vans", "Travel"),
+            (
+                "Guests pay $5. Lunch lasts 30 minutes. The garage is near the old oven. Bring a coat in winter."
+                " Keys hang by the door. Ask Jo for maps. Take the stairs at night. Smile at the camera. Lock up.",
+                "Guests pay $9. Lunch lasts 60 minutes. Doors are blue. Bees live on the roof. Ravens like bread."
+                " Snow falls early here. The lamp is dim. Nobody whistles. Sing along. Bread is baked at dawn.",
+            ),
+        ),
+        (
             ("Visiting rules", "New brochure"),
             ("Guests pay $5. Lunch lasts 30 minutes.", "Guests pay $9. Lunch lasts 60 minutes."),
         ),
