@@ -301,7 +301,10 @@ def _on_one_thing(pairs: Sequence[_Pair], common: frozenset[str]) -> list[_Pair]
     This takes all pairs: "Simmer for 20 minutes" and "Simmer for 50 minutes" may well be of one soup.
     """
     sentences: dict[tuple[str, ...], tuple[set[int], set[int]]] = {}
+    against: dict[int, set[int]] = {}
     for pair in pairs:
+        for one, other in (pair.said, pair.said[::-1]):
+            against.setdefault(id(one), set()).add(id(other))
         for files in pair.same:
             key, said = _in_order(files, pair.said)
             for place, one in enumerate(said):
@@ -312,7 +315,8 @@ def _on_one_thing(pairs: Sequence[_Pair], common: frozenset[str]) -> list[_Pair]
         if (a.names - common) & (b.names - common):
             return True
         differences = min(map(len, sentences[_in_order((x, y), pair.said)[0]]))
-        return not differ_throughout(x.titled, y.titled, differences)
+        first, second = map(id, pair.said)
+        return not differ_throughout(x.titled, y.titled, differences, 2 + len(against[first] & against[second]))
 
     left = [replace(pair, same=[files for files in pair.same if is_one(pair, *files)]) for pair in pairs]
     return [pair for pair in left if pair.same]

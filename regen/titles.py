@@ -76,20 +76,22 @@ def named_apart(x: Titled, y: Titled, a: Statement, b: Statement, known: Collect
     return not _sort(x) and not _sort(y) and all(_leans(side, names) for side in (a, b))
 
 
-def differ_throughout(x: Titled, y: Titled, differences: int) -> bool:
+def differ_throughout(x: Titled, y: Titled, differences: int, ways: int) -> bool:
     """Whether two documents are about two things of one kind, by their titles and by how much they differ in.
 
-    Two recipes differ in the time, the heat and the servings; two texts on one thing as a rule in one of them.
+    Two recipes differ in the time, the heat and the servings, two texts on one thing as a rule in one of them; and what
+    three documents say in three ways is as a rule said of three things.
 
     Args:
         x: The one document.
         y: The other.
         differences: In how many sentences the documents seem to contradict each other.
+        ways: In how many ways the folder says what the two sentences say: these, and those that differ from both.
     """
     if _sort(x) != _sort(y) or not _may_be_two(x, y):
         return False
     short = not _sort(x) and differences > 1 and differences >= _SHARE * min(x.sentences, y.sentences)
-    return short or differences >= _SERIES
+    return short or differences >= _SERIES or ways >= _SERIES
 
 
 def _may_be_two(x: Titled, y: Titled) -> bool:
@@ -138,7 +140,7 @@ def _leans(side: Statement, names: bool) -> bool:
     counted = {stem(word.lower()) for value in side.values for word in value.shown.split()}
     if len(side.words - LINKING - counted) > _SHORT:
         return False
-    first, *rest = side.sequence
+    first, *rest = side.sequence[1:] if side.sequence[0] == "~not" else side.sequence
     if first == "~the":
         return names
     begins_with_verb = bool(first) and not first.startswith("~") and bool(rest) and (not rest[0] or rest[0][0] == "~")

@@ -180,6 +180,20 @@ def test_titles_of_two_texts_on_one_thing_hide_no_contradiction(
     assert check(folder(tmp_path, a=a, b=b, c=REST)).findings
 
 
+@pytest.mark.parametrize(
+    ("titles", "count"),
+    [
+        (("Nurse", "Driver", "Cook"), 0),
+        (("Pay policy", "Questions on pay", "Announcement: pay"), 3),
+    ],
+)
+def test_what_three_documents_say_in_three_ways_is_of_three_things_unless_they_are_of_several_sorts(
+    tmp_path: Path, titles: Sequence[str], count: int
+) -> None:
+    texts = {f"d{amount}": f"# {title}\n\nThe yearly salary is ${amount}.\n" for amount, title in enumerate(titles, 40)}
+    assert len(check(folder(tmp_path, **texts, rest="A cook can be a nurse. A driver can cook.")).findings) == count
+
+
 def test_the_examples_contradictions_are_found_and_nothing_else() -> None:
     """The handbook has five planted conflicts (`benchmarks/handbook.jsonl`), the other folder three."""
     handbook = check(EXAMPLES / "company-handbook")
