@@ -160,8 +160,9 @@ def check(folder: Path | str, judge: str = RULES, *, progress: Progress | None =
     """Scans a folder for documents that contradict each other.
 
     What differs must be an amount, a date, a name, a denial or a direction, and nothing may tell apart what the two
-    sentences are about: another name, year, version or kind of thing, in them or in their documents' titles. So
-    documents of a series, whose titles differ in nothing but numbers and dates, do not contradict each other. Both
+    sentences are about: another name, year, version or kind of thing, in them or in their documents' titles
+    (`regen.titles`), or what was and what is, a minimum and a maximum. So documents of a series, whose titles differ in
+    nothing but numbers and dates, do not contradict each other, and neither do those about two things of one kind. Both
     sides of a pair are one sentence each: what a document says in several is not put together.
 
     Args:
