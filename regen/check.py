@@ -34,7 +34,7 @@ from regen.statements import (
     statement,
     without_numbers,
 )
-from regen.titles import Titled, differ_throughout, named_apart
+from regen.titles import Titled, differ_throughout, may_be_two, named_apart
 from regen.types import Claim, Document, Evidence, Judgement, Record, Stance
 
 RULES = "rules"
@@ -302,22 +302,25 @@ def _on_one_thing(pairs: Sequence[_Pair], common: frozenset[str]) -> list[_Pair]
     This takes all pairs: "Simmer for 20 minutes" and "Simmer for 50 minutes" may well be of one soup.
     """
     sentences: dict[tuple[str, ...], tuple[set[int], set[int]]] = {}
-    against: dict[int, set[int]] = {}
+    apart: dict[tuple[int, str], set[tuple[int, str]]] = {}
     for pair in pairs:
-        for one, other in (pair.said, pair.said[::-1]):
-            against.setdefault(id(one), set()).add(id(other))
         for files in pair.same:
             key, said = _in_order(files, pair.said)
             for place, one in enumerate(said):
                 sentences.setdefault(key, (set(), set()))[place].add(id(one))
+            if may_be_two(files[0].titled, files[1].titled):
+                ours, others = ((id(one), file.path) for one, file in zip(pair.said, files, strict=True))
+                apart.setdefault(ours, set()).add(others)
+                apart.setdefault(others, set()).add(ours)
 
     def is_one(pair: _Pair, x: _File, y: _File) -> bool:
         a, b = (side.statement for side in pair.said)
         if (a.names - common) & (b.names - common):
             return True
         differences = min(map(len, sentences[_in_order((x, y), pair.said)[0]]))
-        first, second = map(id, pair.said)
-        return not differ_throughout(x.titled, y.titled, differences, 2 + len(against[first] & against[second]))
+        ours, others = ((id(one), file.path) for one, file in zip(pair.said, (x, y), strict=True))
+        also = {said for said, _ in apart.get(ours, set()) & apart.get(others, set())}
+        return not differ_throughout(x.titled, y.titled, differences, 2 + len(also))
 
     left = [replace(pair, same=[files for files in pair.same if is_one(pair, *files)]) for pair in pairs]
     return [pair for pair in left if pair.same]

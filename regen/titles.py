@@ -58,6 +58,15 @@ class Titled:
     sentences: int
 
 
+def may_be_two(x: Titled, y: Titled) -> bool:
+    """Whether two titles may name two things of one kind.
+
+    Then both are of one sort, and each title has words of its own, none of which stands in the other document.
+    """
+    ours, others = _own(x, y), _own(y, x)
+    return bool(ours and others) and not ours & y.words and not others & x.words and _sort(x) == _sort(y)
+
+
 def named_apart(x: Titled, y: Titled, a: Statement, b: Statement, known: Collection[str]) -> bool:
     """Whether two titles name two things, of which the sentences leave it to their documents which they are about.
 
@@ -68,12 +77,12 @@ def named_apart(x: Titled, y: Titled, a: Statement, b: Statement, known: Collect
         b: What the other says.
         known: Words, as stems, that are no names.
     """
-    if not _may_be_two(x, y):
+    if not may_be_two(x, y):
         return False
     names = not (_own(x, y) | _own(y, x)) & frozenset(known)
     if _same_frame(x, y, names):
         return True
-    return not _sort(x) and not _sort(y) and all(_leans(side, names) for side in (a, b))
+    return not _sort(x) and all(_leans(side, names) for side in (a, b))
 
 
 def differ_throughout(x: Titled, y: Titled, differences: int, ways: int) -> bool:
@@ -86,18 +95,12 @@ def differ_throughout(x: Titled, y: Titled, differences: int, ways: int) -> bool
         x: The one document.
         y: The other.
         differences: In how many sentences the documents seem to contradict each other.
-        ways: In how many ways the folder says what the two sentences say: these, and those that differ from both.
+        ways: In how many ways documents that may be about other things say what the two sentences say, these included.
     """
-    if _sort(x) != _sort(y) or not _may_be_two(x, y):
+    if not may_be_two(x, y):
         return False
     short = not _sort(x) and differences > 1 and differences >= _SHARE * min(x.sentences, y.sentences)
     return short or differences >= _SERIES or ways >= _SERIES
-
-
-def _may_be_two(x: Titled, y: Titled) -> bool:
-    """Whether each title has words of its own that do not stand in the other document."""
-    ours, others = _own(x, y), _own(y, x)
-    return bool(ours and others) and not ours & y.words and not others & x.words
 
 
 def _own(one: Titled, other: Titled) -> frozenset[str]:
@@ -128,7 +131,7 @@ def _same_frame(x: Titled, y: Titled, names: bool) -> bool:
                     return False
                 frame.append("*")
         frames.append(frame)
-    return frames[0] == frames[1] and _sort(x) == _sort(y) and bool(common - _GENERIC or (common and names))
+    return frames[0] == frames[1] and bool(common - _GENERIC or (common and names))
 
 
 def _leans(side: Statement, names: bool) -> bool:

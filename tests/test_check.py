@@ -185,13 +185,17 @@ def test_titles_of_two_texts_on_one_thing_hide_no_contradiction(
     [
         (("Nurse", "Driver", "Cook"), 0),
         (("Pay policy", "Questions on pay", "Announcement: pay"), 3),
+        (("Pay", "New pay", "Money"), 3),
     ],
 )
 def test_what_three_documents_say_in_three_ways_is_of_three_things_unless_they_are_of_several_sorts(
     tmp_path: Path, titles: Sequence[str], count: int
 ) -> None:
     texts = {f"d{amount}": f"# {title}\n\nThe yearly salary is ${amount}.\n" for amount, title in enumerate(titles, 40)}
-    assert len(check(folder(tmp_path, **texts, rest="A cook can be a nurse. A driver can cook.")).findings) == count
+    assert (
+        len(check(folder(tmp_path, **texts, rest="A cook can be a nurse. A driver can cook. They pay money.")).findings)
+        == count
+    )
 
 
 def test_the_examples_contradictions_are_found_and_nothing_else() -> None:
