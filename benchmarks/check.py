@@ -2,6 +2,7 @@
 
     python benchmarks/check.py                          # 500, 1,000 and 2,000 documents of the part `report`
     python benchmarks/check.py --part tune --seed 1 --documents 500 --judges builtin heuristic
+    python benchmarks/check.py --pairs seen unseen      # the plain pages of `check_pairs.jsonl`, a folder for each part
 
 20 contradictions and 200 near-duplicates that agree are planted in a folder of 2,000 documents, and as many in its
 proportion in a smaller one. Two files of a finding that do not belong together count as a false alarm, and so do two
@@ -11,14 +12,18 @@ that agree. A folder is read anew each time.
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 from check_folders import KINDS, PARTS, Planted, write
 
-from regen.check import RULES, CheckReport, check
+from regen.check import RULES, CheckReport, Finding, check
+
+PAIRS = Path(__file__).parent / "check_pairs.jsonl"
 
 
 def main() -> None:
@@ -28,7 +33,14 @@ def main() -> None:
     parser.add_argument("--judges", nargs="+", default=[RULES])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", action="store_true", help="print what was missed and made up")
+    parser.add_argument("--pairs", nargs="+", choices=("seen", "unseen"), help="the pages of check_pairs.jsonl instead")
     options = parser.parse_args()
+    if options.pairs:
+        print(f"{'judge':12}{'part':8}{'pairs':>7}{'found':>8}{'false':>7}")
+        for judge in options.judges:
+            for part in options.pairs:
+                _show_pairs(judge, part, options.show)
+        return
     print(
         f"{'judge':12}{'documents':>10}{'found':>8}{'false':>7}{'seconds':>9}{'compared':>10}{'of':>13}{'share':>8}"
         f"{'suspected':>11}{'of':>11}{'share':>8}  found by kind"
@@ -59,16 +71,50 @@ def _show(report: CheckReport, planted: list[Planted], detail: bool) -> None:
     )
     if not detail:
         return
-    for finding in false:
+    _show_false(false)
+    for one in planted:
+        if one.kind and one.files not in pairs:
+            print("  missed", one.kind, *(f"\n    {sentence}" for sentence in one.sentences))
+
+
+def _show_pairs(judge: str, part: str, detail: bool) -> None:
+    """Writes the pages of one part into a folder, checks it, and prints which pairs are found."""
+    pairs = [
+        pair for line in PAIRS.read_text(encoding="utf-8").splitlines() if (pair := json.loads(line))["part"] == part
+    ]
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["REGEN_CACHE_DIR"] = str(Path(home) / "cache")
+        folder = Path(home) / "documents"
+        folder.mkdir()
+        planted: dict[frozenset[str], str] = {}
+        for pair in pairs:
+            names = []
+            for document in pair["documents"]:
+                name = re.sub(r"\W+", "-", document["title"].lower()).strip("-") + ".md"
+                (folder / name).write_text(f"# {document['title']}\n\n{document['text']}\n", encoding="utf-8")
+                names.append(name)
+            if pair["conflict"]:
+                planted[frozenset(names)] = pair["id"]
+        report = check(folder, judge)
+    found = {frozenset(side.document for side in finding.sides): finding for finding in report.findings}
+    false = [finding for files, finding in found.items() if files not in planted]
+    hits = sum(files in found for files in planted)
+    print(f"{judge:12}{part:8}{len(pairs):>7}{f'{hits}/{len(planted)}':>8}{len(false):>7}", flush=True)
+    if detail:
+        _show_false(false)
+        for files, name in planted.items():
+            if files not in found:
+                print("  missed", name)
+
+
+def _show_false(findings: list[Finding]) -> None:
+    for finding in findings:
         print(
             "  false",
             finding.confidence,
             finding.difference,
             *(f"\n    {side.document}: {side.quote}" for side in finding.sides),
         )
-    for one in planted:
-        if one.kind and one.files not in pairs:
-            print("  missed", one.kind, *(f"\n    {sentence}" for sentence in one.sentences))
 
 
 if __name__ == "__main__":

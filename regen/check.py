@@ -12,7 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import comb
 from pathlib import Path
@@ -34,6 +34,7 @@ from regen.statements import (
     statement,
     without_numbers,
 )
+from regen.titles import Titled, differ_throughout, may_be_two, named_apart
 from regen.types import Claim, Document, Evidence, Judgement, Record, Stance
 
 RULES = "rules"
@@ -123,7 +124,12 @@ class _File:
     title: str
     url: str
     published: date | None
-    about: Statement
+    titled: Titled
+
+    @property
+    def about(self) -> Statement:
+        """Its title."""
+        return self.titled.title
 
 
 @dataclass
@@ -136,20 +142,27 @@ class _Said:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two sentences that seem to contradict each other, and the files that say one and not the other."""
+    """Two sentences that seem to contradict each other, and each two files of which one says one and not the other."""
 
     said: tuple[_Said, _Said]
-    files: tuple[list[_File], list[_File]]
+    same: list[tuple[_File, _File]]
     difference: Difference
     alike: float
+
+    @property
+    def files(self) -> tuple[list[_File], list[_File]]:
+        """The files of the first two, each with those that contradict the other of them too."""
+        x, y = self.same[0]
+        return [one for one, other in self.same if other is y], [other for one, other in self.same if one is x]
 
 
 def check(folder: Path | str, judge: str = RULES, *, progress: Progress | None = None) -> CheckReport:
     """Scans a folder for documents that contradict each other.
 
     What differs must be an amount, a date, a name, a denial or a direction, and nothing may tell apart what the two
-    sentences are about: another name, year, version or kind of thing, in them or in their documents' titles. So
-    documents of a series, whose titles differ in nothing but numbers and dates, do not contradict each other. Both
+    sentences are about: another name, year, version or kind of thing, in them or in their documents' titles
+    (`regen.titles`), or what was and what is, a minimum and a maximum. So documents of a series, whose titles differ in
+    nothing but numbers and dates, do not contradict each other, and neither do those about two things of one kind. Both
     sides of a pair are one sentence each: what a document says in several is not put together.
 
     Args:
@@ -204,15 +217,19 @@ def _sentences(passages: Sequence[Document]) -> tuple[dict[str, _File], list[_Sa
                 key = " ".join(re.findall(r"[^\s\"*_`]+", sentence)).rstrip(".,").casefold()
                 found.setdefault(key, {}).setdefault(_path(passage), sentence)
     proper = proper_nouns(sentence for where in found.values() for sentence in list(where.values())[:1])
-    files = {
-        _path(passage): _File(
-            _path(passage), passage.title, passage.url, passage.dated, statement(passage.title, proper, title=True)
-        )
-        for passage in passages
-    }
     said = [_Said(statement(next(iter(where.values())), proper), where) for where in found.values()]
-    said = [one for one in said if len(one.statement.words) >= _FEWEST]
-    return files, said
+    of_file: dict[str, list[Statement]] = {}
+    for one in said:
+        for path in one.where:
+            of_file.setdefault(path, []).append(one.statement)
+    files = {}
+    for passage in passages:
+        path = _path(passage)
+        there = of_file.get(path, [])
+        words = frozenset(word for one in there for word in one.words)
+        titled = Titled(statement(passage.title, proper, title=True), words, len(there))
+        files[path] = _File(path, passage.title, passage.url, passage.dated, titled)
+    return files, [one for one in said if len(one.statement.words) >= _FEWEST]
 
 
 def _path(passage: Document) -> str:
@@ -241,6 +258,7 @@ def _suspects(
     ]
     phrases = [one.statement.phrases for one in said]
     near = Neighbors([words | names for words, names in zip(texts, phrases, strict=True)], phrases)
+    known = frozenset(word for one in said for word in one.statement.sequence[1:] if word not in one.statement.names)
     compared, pairs = 0, []
 
     def fits(first: int, second: int) -> bool:
@@ -265,7 +283,7 @@ def _suspects(
                 [file for file in of if not (file.about.names & (one.statement.names - other.statement.names))]
                 for of, one, other in ((ours, a, b), (others, b, a))
             )
-        same = [(x, y) for x in ours for y in others if _one_thing(a.statement, b.statement, x, y, common)]
+        same = [(x, y) for x in ours for y in others if _one_thing(a.statement, b.statement, x, y, common, known)]
         if not same:
             continue
         differing = a.statement.names ^ b.statement.names if by_name else frozenset[str]()
@@ -274,10 +292,44 @@ def _suspects(
         shared = weights[2] / ((weights[0] * weights[1]) ** 0.5 or 1.0)
         alike = (shared + _similarity(a.statement, b.statement, every=by_name)) / 2
         if alike >= LEAST:
-            x, y = same[0]
-            also = [one for one, other in same if other is y], [other for one, other in same if one is x]
-            pairs.append(_Pair((a, b), also, differ, alike))
-    return compared, pairs
+            pairs.append(_Pair((a, b), same, differ, alike))
+    return compared, _on_one_thing(pairs, common)
+
+
+def _on_one_thing(pairs: Sequence[_Pair], common: frozenset[str]) -> list[_Pair]:
+    """The pairs without those of two documents whose titles, and in how much they differ, say that they are about two.
+
+    This takes all pairs: "Simmer for 20 minutes" and "Simmer for 50 minutes" may well be of one soup.
+    """
+    sentences: dict[tuple[str, ...], tuple[set[int], set[int]]] = {}
+    apart: dict[tuple[int, str], set[tuple[int, str]]] = {}
+    for pair in pairs:
+        for files in pair.same:
+            key, said = _in_order(files, pair.said)
+            for place, one in enumerate(said):
+                sentences.setdefault(key, (set(), set()))[place].add(id(one))
+            if may_be_two(files[0].titled, files[1].titled):
+                ours, others = ((id(one), file.path) for one, file in zip(pair.said, files, strict=True))
+                apart.setdefault(ours, set()).add(others)
+                apart.setdefault(others, set()).add(ours)
+
+    def is_one(pair: _Pair, x: _File, y: _File) -> bool:
+        a, b = (side.statement for side in pair.said)
+        if (a.names - common) & (b.names - common):
+            return True
+        differences = min(map(len, sentences[_in_order((x, y), pair.said)[0]]))
+        ours, others = ((id(one), file.path) for one, file in zip(pair.said, (x, y), strict=True))
+        also = {said for said, _ in apart.get(ours, set()) & apart.get(others, set())}
+        return not differ_throughout(x.titled, y.titled, differences, 2 + len(also))
+
+    left = [replace(pair, same=[files for files in pair.same if is_one(pair, *files)]) for pair in pairs]
+    return [pair for pair in left if pair.same]
+
+
+def _in_order(files: tuple[_File, _File], said: tuple[_Said, _Said]) -> tuple[tuple[str, ...], tuple[_Said, _Said]]:
+    """The paths of two files in order, and what each of them says in that order."""
+    paths = (files[0].path, files[1].path)
+    return (paths, said) if paths[0] < paths[1] else (paths[::-1], said[::-1])
 
 
 def _speaking(files: dict[str, _File], side: _Said, other: _Said) -> list[_File]:
@@ -295,7 +347,7 @@ def _similarity(a: Statement, b: Statement, *, every: bool) -> float:
     return float(one @ other)
 
 
-def _one_thing(a: Statement, b: Statement, x: _File, y: _File, common: frozenset[str]) -> bool:
+def _one_thing(a: Statement, b: Statement, x: _File, y: _File, common: frozenset[str], known: frozenset[str]) -> bool:
     """Whether what two sentences are about may be one thing, as far as names and their documents' titles tell."""
     ours, others = a.names - common, b.names - common
     if x.about != y.about and _is_series(x.title, y.title):
@@ -303,6 +355,8 @@ def _one_thing(a: Statement, b: Statement, x: _File, y: _File, common: frozenset
     if ours & others:
         return True
     if x.about.which and y.about.which and not x.about.which & y.about.which:
+        return False
+    if named_apart(x.titled, y.titled, a, b, known):
         return False
     if _is_bound(a) or _is_bound(b):
         return bool((x.about.phrases & y.about.phrases) - common)

@@ -103,6 +103,101 @@ def test_titles_tell_what_a_sentence_is_about(tmp_path: Path, titles: Sequence[s
     assert (found(titles[0], titles[0]), found(*titles)) == (1, 0)
 
 
+REST = "We bake in the oven, park in the garage, and travel on an expense account with our settings for security."
+
+
+@pytest.mark.parametrize(
+    ("titles", "texts"),
+    [
+        (("Apple crumble", "Potato gratin"), ("Bake for 30 minutes.", "Bake for 45 minutes.")),
+        (("Brimley", "Oxhaven"), ("The town has 5,000 inhabitants.", "The town has 9,000 inhabitants.")),
+        (
+            ("Guide to Brimley", "Guide to Oxhaven"),
+            ("The public harbor opens at 8 a.m. for ships.", "The public harbor opens at 9 a.m. for ships."),
+        ),
+        (
+            ("Job posting: nurse", "Job posting: driver"),
+            ("A driving license is required.", "A driving license is not required."),
+        ),
+        (("Event: summer party", "Event: winter ball"), ("Doors open at 6 p.m. here.", "Doors open at 8 p.m. here.")),
+        (("App for tablets", "App for watches"), ("The app needs 80 MB of space.", "The app needs 120 MB of space.")),
+        (("Breeza desk fan", "Gustaf tower fan"), ("The guarantee lasts 3 years.", "The guarantee lasts 2 years.")),
+        (
+            ("Pottery", "Watercolor"),
+            (
+                "All materials are included in the price. Groups of the course have 10 members.",
+                "All materials are not included in the price. Groups of the course have 14 members.",
+            ),
+        ),
+    ],
+)
+def test_titles_of_two_things_of_one_kind_tell_them_apart(
+    tmp_path: Path, titles: Sequence[str], texts: Sequence[str]
+) -> None:
+    def found(*titles: str) -> int:
+        a, b = (f"# {title}\n\n{text}\n" for title, text in zip(titles, texts, strict=True))
+        return len(check(folder(tmp_path, a=a, b=b, c=REST)).findings)
+
+    assert found(titles[0], titles[0]) > 0
+    assert found(*titles) == 0
+
+
+@pytest.mark.parametrize(
+    ("titles", "texts"),
+    [
+        (("Travel policy 2023", "Expenses FAQ"), ("Hotel nights cost up to $150.", "Hotel nights cost up to $180.")),
+        (("Business trips", "Claiming expenses"), ("Hotel nights cost up to $150.", "Hotel nights cost up to $180.")),
+        (
+            ("Wiki: build pipeline", "Announcement: continuous integration"),
+            ("Old artifacts are deleted after 14 days.", "From now on old artifacts are deleted after 60 days."),
+        ),
+        (("Account settings", "Account security"), ("Passwords last for 90 days.", "Passwords last for 60 days.")),
+        (("Parking", "Security"), ("The garage closes at 8 p.m.", "The garage closes at 10 p.m.")),
+        (("Waste collection", "Garden"), ("Waste is collected every week.", "Waste is collected every month.")),
+        (
+            ("Pasta", "Sauce"),
+            ("Simmer for 20 minutes on the stove.", "Serve it over pasta. Simmer for 50 minutes on the stove."),
+        ),
+        (
+            ("Vans", "Travel"),
+            (
+                "Guests pay $5. Lunch lasts 30 minutes. The garage is near the old oven. Bring a coat in winter."
+                " Keys hang by the door. Ask Jo for maps. Take the stairs at night. Smile at the camera. Lock up.",
+                "Guests pay $9. Lunch lasts 60 minutes. Doors are blue. Bees live on the roof. Ravens like bread."
+                " Snow falls early here. The lamp is dim. Nobody whistles. Sing along. Bread is baked at dawn.",
+            ),
+        ),
+        (
+            ("Visiting rules", "New brochure"),
+            ("Guests pay $5. Lunch lasts 30 minutes.", "Guests pay $9. Lunch lasts 60 minutes."),
+        ),
+    ],
+)
+def test_titles_of_two_texts_on_one_thing_hide_no_contradiction(
+    tmp_path: Path, titles: Sequence[str], texts: Sequence[str]
+) -> None:
+    a, b = (f"# {title}\n\n{text}\n" for title, text in zip(titles, texts, strict=True))
+    assert check(folder(tmp_path, a=a, b=b, c=REST)).findings
+
+
+@pytest.mark.parametrize(
+    ("titles", "count"),
+    [
+        (("Nurse", "Driver", "Cook"), 0),
+        (("Pay policy", "Questions on pay", "Announcement: pay"), 3),
+        (("Pay", "New pay", "Money"), 3),
+    ],
+)
+def test_what_three_documents_say_in_three_ways_is_of_three_things_unless_they_are_of_several_sorts(
+    tmp_path: Path, titles: Sequence[str], count: int
+) -> None:
+    texts = {f"d{amount}": f"# {title}\n\nThe yearly salary is ${amount}.\n" for amount, title in enumerate(titles, 40)}
+    assert (
+        len(check(folder(tmp_path, **texts, rest="A cook can be a nurse. A driver can cook. They pay money.")).findings)
+        == count
+    )
+
+
 def test_the_examples_contradictions_are_found_and_nothing_else() -> None:
     """The handbook has five planted conflicts (`benchmarks/handbook.jsonl`), the other folder three."""
     handbook = check(EXAMPLES / "company-handbook")
