@@ -252,14 +252,17 @@ class Regen(dspy.Module):
                     break
                 again = task.answer(text)
                 again_report = task.score(again, "checking again")
-                past = [] if choices or resolution.set_aside else self.corrected(report, found, asked_for, weights)
-                left = [document for document in found if document.id not in past]
-                before, after = (
-                    among(item, left, threshold=self.threshold) if past else item for item in (report, again_report)
-                )
-                decision = keep_better(before, after, same=_same(kept, again), choosing=bool(choices), weights=weights)
-                if past:
-                    decision = _without(decision, past, found)
+                same = _same(kept, again)
+                decision = keep_better(report, again_report, same=same, choosing=bool(choices), weights=weights)
+                if decision.kept == "first" and not choices and not resolution.set_aside:
+                    past = self.corrected(report, found, asked_for, weights)
+                    left = [document for document in found if document.id not in past]
+                    now = keep_better(
+                        *(among(item, left, threshold=self.threshold) for item in (report, again_report)),
+                        same=same,
+                        weights=weights,
+                    )
+                    decision = _without(now, past, found) if now.kept == "regenerated" else decision
                 rounds.append(Round(feedback=text, answer=again, report=again_report, decision=decision))
                 if decision.kept == "first":
                     break
