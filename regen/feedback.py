@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 
 from regen.conflict import weigh
 from regen.fence import harmless, one_line
+from regen.keeping import Correction
 from regen.kinds import EXPECTED, MEANING
 from regen.types import Answer, Claim, ConflictReport, Document, DocumentAnswer, Evidence, Kind, Stance
 
@@ -56,6 +57,15 @@ _CHANGES = re.compile(
     r"\b(?:restat|revis|correct|replac|supersed|withdr|discontinu|reduc)\w*"
     r"|\b(?:retire|raise|lower|increase|change|update|end)(?:s|d|ed)?\b|\bending\b"
     r"|\b(?:no longer|instead of|as of|from now on|myth|contrary to|formerly|previously|effective)\b",
+    re.IGNORECASE,
+)
+# Those with which a sentence says itself that something else was so before: "climate change" and "to raise an issue"
+# are none. What decides between answers goes by these, what the model is told by those above.
+_CORRECTS = re.compile(
+    r"\b(?:restat|supersed|withdrawn|discontinu)\w*"
+    r"|\b(?:no longer|any ?more|instead of|rather than|from now on|formerly|previously|retired|replaces|abolished)\b"
+    r"|\b(?:raised|lowered|increased|reduced|cut|changed|extended|shortened|moved)\s+(?:\S+\s+){0,4}?(?:from|to)\b"
+    r"|\b(?:now|as of|since|effective|from)\b.{0,80}\b(?:before|earlier|old|former|until then)\b",
     re.IGNORECASE,
 )
 
@@ -108,20 +118,20 @@ def feedback(
 
 
 def corrected(
-    report: ConflictReport,
-    documents: Sequence[Document],
-    kind: Kind | None = None,
-    weights: Mapping[str, float] | None = None,
-) -> list[str]:
-    """Ids of the documents that a newer one corrects, where `feedback` says of a free answer that one does."""
-    if kind not in (None, Kind.OUTDATED) or not any(report.sides(claim.id)[1] for claim in report.claims):
-        return []
+    report: ConflictReport, documents: Sequence[Document], weights: Mapping[str, float] | None = None
+) -> Correction | None:
+    """The newest document that takes a side on the most disputed claim, and the older ones that say otherwise.
+
+    None where it doesn't say itself that something has changed.
+    """
+    if not any(report.sides(claim.id)[1] for claim in report.claims):
+        return None
     by_id = {document.id: document for document in documents}
     evidence = _most_disputed(report, weights)
     newest = _newest(evidence, by_id, weights)
-    if newest is None or (kind is None and not _corrects(newest, by_id)):
-        return []
-    return [item.document_id for item in evidence if item.stance is not newest.stance]
+    if newest is None or not _CORRECTS.search(newest.quote) or _from_the_future(by_id[newest.document_id]):
+        return None
+    return newest.document_id, [item.document_id for item in evidence if item.stance is not newest.stance]
 
 
 def report_feedback(answer: Answer, report: ConflictReport, documents: Sequence[Document]) -> str:
@@ -245,7 +255,7 @@ def _rule(
         dated = by_id[newest.document_id].dated
         one = [item for item in evidence if item.stance is newest.stance]
         first = f"[{numbers[newest.document_id]}] says ({dated.isoformat() if dated else ''}, the newest"
-        if _corrects(newest, by_id):
+        if _CHANGES.search(f"{by_id[newest.document_id].title} {newest.quote}"):
             first += ", and it corrects the others"
         first += ")"
     else:
@@ -261,9 +271,10 @@ def _rule(
     return [f"{ask} {first}{f', then what {_cited(others, numbers)} say' if others else ''}."]
 
 
-def _corrects(item: Evidence, by_id: Mapping[str, Document]) -> bool:
-    """Whether a document that is newer than others says that something has changed."""
-    return _CHANGES.search(f"{by_id[item.document_id].title} {item.quote}") is not None
+def _from_the_future(document: Document) -> bool:
+    """Whether a document is dated after it was read."""
+    read = document.retrieved_at.date() if document.retrieved_at else datetime.now(UTC).date()
+    return document.dated is not None and document.dated > read
 
 
 def _cited(evidence: Sequence[Evidence], numbers: Mapping[str, int]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import exp
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from regen.credibility import THRESHOLD, Mode, SourceList, make_assessor
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.fence import fence_all, one_line
 from regen.judges import Judge, default_judge, make_judge
+from regen.keeping import Correction, keep_better, keep_corrected
 from regen.kinds import gold_kind
 from regen.models import gives_logprobs
 from regen.models.failures import expected, translate
@@ -255,14 +256,13 @@ class Regen(dspy.Module):
                 same = _same(kept, again)
                 decision = keep_better(report, again_report, same=same, choosing=bool(choices), weights=weights)
                 if decision.kept == "first" and not choices and not resolution.set_aside:
-                    past = self.corrected(report, found, asked_for, weights)
-                    left = [document for document in found if document.id not in past]
-                    now = keep_better(
-                        *(among(item, left, threshold=self.threshold) for item in (report, again_report)),
-                        same=same,
-                        weights=weights,
+                    correction = self.corrected(report, found, weights)
+                    decision = (
+                        keep_corrected(
+                            report, again_report, found, correction, weights, threshold=self.threshold, same=same
+                        )
+                        or decision
                     )
-                    decision = _without(now, past, found) if now.kept == "regenerated" else decision
                 rounds.append(Round(feedback=text, answer=again, report=again_report, decision=decision))
                 if decision.kept == "first":
                     break
@@ -279,8 +279,8 @@ class Regen(dspy.Module):
         """What is fed back about an answer, "" where nothing contradicts it: see `regen.feedback.feedback`."""
         return feedback_text.feedback(answer, report, documents, *more)
 
-    def corrected(self, report: ConflictReport, documents: Sequence[Document], *more: Any) -> list[str]:
-        """Ids of the documents that, by the feedback, a newer one corrects: see `regen.feedback.corrected`."""
+    def corrected(self, report: ConflictReport, documents: Sequence[Document], *more: Any) -> Correction | None:
+        """A document that corrects older ones, and those: see `regen.feedback.corrected`."""
         return feedback_text.corrected(report, documents, *more)
 
     def _retrieve(self, question: str, warnings: list[str]) -> list[Document]:
@@ -402,57 +402,6 @@ _NO_RESOLUTION = {
     Kind.OPINIONS: "It is a matter of opinion",
     Kind.COMPLEMENTARY: "The documents complement each other",
 }
-# How the reason of a decision tells of the sides: more against it, less, no more, and as much against another choice.
-_COUNTED = (
-    "more documents contradict",
-    "fewer documents contradict",
-    "no more documents contradict it, and it knows of them",
-    "the documents speak no less against the other choice",
-)
-_WEIGHED = (
-    "documents of more weight contradict",
-    "documents of less weight contradict",
-    "documents of no more weight contradict it, and it knows of them",
-    "the documents weigh no less against the other choice",
-)
-
-
-def keep_better(
-    before: ConflictReport,
-    after: ConflictReport,
-    *,
-    same: bool = False,
-    choosing: bool = False,
-    weights: Mapping[str, float] | None = None,
-) -> Decision:
-    """Whether a regenerated answer takes the place of the one before it.
-
-    It does when its CS-R is lower, or equal with no more claims contradicted; never when it says the same. Of two
-    choices with an equal CS-R the second is a claim newly contradicted, so the first stays. With `weights` it goes by
-    the weighted CS-R.
-    """
-    was, now = (report.cs_r if weights is None else report.cs_r_weighted or 0.0 for report in (before, after))
-    contradicted = [sum(bool(report.sides(claim.id)[1]) for claim in report.claims) for report in (before, after)]
-    scores = f"{'' if weights is None else 'weighted '}CS-R {was:.2f} before, {now:.2f} after"
-    more, fewer, no_more, no_less = _COUNTED if weights is None else _WEIGHED
-    if same:
-        return Decision(kept="first", reason=f"the regenerated answer says the same ({scores})")
-    if {item.document_id for item in after.unjudged} - {item.document_id for item in before.unjudged}:
-        return Decision(kept="first", reason="not every document could be judged for the regenerated answer")
-    if after.claims == [] and before.claims:
-        return Decision(kept="first", reason="the regenerated answer makes no claim that can be checked")
-    if now > was:
-        return Decision(kept="first", reason=f"{more} the regenerated answer ({scores})")
-    if now == was and contradicted[1] > contradicted[0]:
-        return Decision(kept="first", reason=f"more of the regenerated answer's claims are contradicted ({scores})")
-    supported = [any(report.sides(claim.id)[0] for claim in report.claims) for report in (before, after)]
-    if supported[0] and not supported[1]:
-        return Decision(kept="first", reason=f"no document supports the regenerated answer ({scores})")
-    if now < was:
-        return Decision(kept="regenerated", reason=f"{fewer} it ({scores})")
-    if choosing:
-        return Decision(kept="first", reason=f"{no_less} ({scores})")
-    return Decision(kept="regenerated", reason=f"{no_more} ({scores})")
 
 
 class Writing:
@@ -619,14 +568,6 @@ def answers_of(judgement: Judgement, documents: Sequence[Document]) -> list[Docu
         DocumentAnswer(answer=answer, document_ids=ids)
         for answer, ids in sorted(groups.items(), key=lambda item: -len(item[1]))
     ]
-
-
-def _without(decision: Decision, past: Sequence[str], documents: Sequence[Document]) -> Decision:
-    """A decision that was made without what some documents say, which its reason then tells."""
-    cited = "".join(f"[{number}]" for number, document in enumerate(documents, 1) if document.id in past)
-    return decision.model_copy(
-        update={"reason": f"{decision.reason}, not counting {cited}, which a newer document corrects"}
-    )
 
 
 def _ids_aside(resolution: Resolution | None) -> set[str]:

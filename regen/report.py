@@ -96,9 +96,8 @@ class ReportWriter(Regen):
         """As in `Regen`: see `regen.feedback.report_feedback`."""
         return report_feedback(answer, report, documents)
 
-    def corrected(self, *_: Any) -> list[str]:
+    def corrected(self, *_: Any) -> None:
         """None: the feedback on a report leaves open who is right."""
-        return []
 
 
 class _Report(Writing):

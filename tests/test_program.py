@@ -17,7 +17,7 @@ from scripted import CACHED_TOKENS, COMPLETION_TOKENS, PROMPT_TOKENS, system_tex
 from regen import Regen, result_of, score
 from regen.claims import MAX_CLAIMS, claim_predictor, find_claims
 from regen.errors import ConfigurationError, InputError, ProviderError
-from regen.program import keep_better
+from regen.keeping import keep_better
 from regen.types import Claim, ConflictReport, Document, Evidence, Judgement, Stance, Unjudged
 from search.base import SearchResults
 
@@ -182,36 +182,57 @@ class ByTable:
         return Judgement(evidence=found)
 
 
+RAISED = "The fee was raised to 12 euros."
+OLDER = [
+    Document(id="a", text="The fee is 10 euros.", published="2024-01-01"),
+    Document(id="b", text="It costs 10 euros.", published="2023-01-01"),
+]
+FEES = {
+    "The fee is 10 euros.": {"new": "contradicts", "a": "supports", "b": "supports"},
+    "The fee is 12 euros.": {"new": "supports", "a": "contradicts", "b": "contradicts"},
+    "The fee is 99 euros.": {"new": "contradicts", "a": "contradicts", "b": "contradicts"},
+    "It opens at nine.": {"a": "supports", "b": "supports"},
+    "It opens at ten.": {"a": "contradicts", "b": "contradicts"},
+}
+
+
 @pytest.mark.parametrize(
-    ("newest", "kept"),
+    ("newest", "second", "kept"),
     [
-        (Document(id="new", text="The fee was raised to 12 euros.", published="2026-01-01"), "regenerated"),
-        (Document(id="new", text="The fee is 12 euros.", published="2026-01-01"), "first"),
-        (Document(id="new", text="The fee was raised to 12 euros.", published="2020-01-01"), "first"),
-        (Document(id="new", text="The fee was raised to 12 euros."), "first"),
+        (Document(id="new", text=RAISED, published="2026-01-01"), "The fee is 12 euros.", "regenerated"),
+        (Document(id="new", text="The fee is 12 euros.", published="2026-01-01"), "The fee is 12 euros.", "first"),
+        (
+            Document(id="new", title="Climate change", text="The fee is 12 euros.", published="2026-01-01"),
+            "The fee is 12 euros.",
+            "first",
+        ),
+        (Document(id="new", text=RAISED, published="2020-01-01"), "The fee is 12 euros.", "first"),
+        (Document(id="new", text=RAISED, published="2999-01-01"), "The fee is 12 euros.", "first"),
+        (Document(id="new", text=RAISED), "The fee is 12 euros.", "first"),
+        (Document(id="new", text=RAISED, published="2026-01-01"), "The fee is 99 euros.", "first"),
+        (Document(id="new", text=RAISED, published="2026-01-01"), "The fee is 12 euros. It opens at ten.", "first"),
     ],
-    ids=["newer, and says what has changed", "newer only", "older", "undated"],
+    ids=[
+        "newer, and says what has changed",
+        "newer only",
+        "a title about a change",
+        "older",
+        "from the future",
+        "undated",
+        "an answer that the newer one contradicts as well",
+        "an answer that is wrong about something else",
+    ],
 )
-def test_documents_that_a_newer_one_corrects_do_not_keep_a_second_answer_from_being_kept(
-    newest: Document, kept: str, scripted_lm: MakeLM
+def test_a_second_answer_that_follows_a_correction_is_kept_though_more_documents_are_older(
+    newest: Document, second: str, kept: str, scripted_lm: MakeLM
 ) -> None:
-    documents = [
-        newest,
-        Document(id="a", text="The fee is 10 euros.", published="2024-01-01"),
-        Document(id="b", text="It costs 10 euros.", published="2023-01-01"),
-    ]
-    table = {
-        "The fee is 10 euros.": {"new": "contradicts", "a": "supports", "b": "supports"},
-        "The fee is 12 euros.": {"new": "supports", "a": "contradicts", "b": "contradicts"},
-    }
-    lm = scripted_lm(World("The fee is 10 euros.", "The fee is 12 euros."))
-    found = ask(lm, Regen(judge=ByTable(table)), documents=documents)
+    lm = scripted_lm(World("The fee is 10 euros. It opens at nine.", second))
+    found = ask(lm, Regen(judge=ByTable(FEES)), documents=[newest, *OLDER])
     assert found.decision.kept == kept
-    # The scores that are shown count every document all the same.
-    assert [round(item.report.cs_r, 2) for item in found.rounds] == [0.67]
-    told = "CS-R 1.00 before, 0.00 after), not counting [2][3], which a newer document corrects"
+    told = "after), not counting [2][3], which a newer document corrects"
     assert (told in found.decision.reason) is (kept == "regenerated")
-    assert ("it corrects the others" in found.rounds[0].feedback) is (kept == "regenerated")
+    # The scores that are shown count every document all the same.
+    assert found.rounds[0].report.cs_r > found.initial_report.cs_r
 
 
 def test_without_rounds_the_first_answer_is_only_scored(scripted_lm: MakeLM) -> None:
