@@ -25,7 +25,7 @@ class Awaited(BaseException):
     """
 
 
-# More threads than calls may run at once: the model layer holds back the rest.
+# However many calls may be in flight.
 _THREADS = 32
 
 _has_turn: ContextVar[bool] = ContextVar("has_turn", default=False)

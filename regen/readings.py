@@ -64,6 +64,8 @@ _ASKED_ABOUT = re.compile(
     r"\W*$",
     re.IGNORECASE,
 )
+# An answer with no more content words than these beside those of the question says little of its own.
+_LITTLE = 1
 _OF_MANY = frozenset({"are", "were", "do", "have"})
 _YES = re.compile(r"^\W*yes\b[\s,.:;!-]*", re.IGNORECASE)
 _SCALES = frozenset("thousand million billion trillion".split())
@@ -161,15 +163,19 @@ def fits(answer: str, question: str) -> bool:
 def made_up(answer: str, question: str, text: str) -> bool:
     """Whether a model made an answer of something else that a text says.
 
-    It did where the answer repeats what is asked about in words that the text nowhere has, or tells a thing by itself
-    ("Salaries are paid together with your next salary.").
+    It did where the answer repeats what is asked about in words that the text nowhere has, and little else; or where it
+    tells a thing by itself ("Salaries are paid together with your next salary.").
     """
     found = _ASKED_ABOUT.search(question)
     asked = content(found[1]) - _ASKING if found else frozenset[str]()
     words = [stem(word) for word in _WORD.findall(answer.casefold()) if not word[0].isdigit()]
     repeated = asked & set(words)
-    by_itself = not numbers(answer) and all(words.count(word) > 1 for word in repeated)
-    return bool(repeated) and (by_itself or not repeated & content(text))
+    if not repeated or numbers(answer):
+        return False
+    rest = content(answer) - content(question)
+    if not repeated & content(text):
+        return len(rest) <= _LITTLE
+    return all(words.count(word) > 1 for word in repeated) and re.search(r"[,;:.]\s", answer) is None
 
 
 def asks_who(question: str) -> bool:

@@ -301,7 +301,7 @@ class Run:
         """Keeps the reply to a call, and what it cost.
 
         When it returns, no end of this process can lose it; a power cut can, until the next stage of any item is kept.
-        To wait for the disk with each reply takes a fifth of all processor time, and keeps the other calls waiting.
+        To wait for the disk with each reply would keep the other calls waiting.
         """
         with self._transaction(waits=False) as db:
             _insert(db, call, reply)

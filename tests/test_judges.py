@@ -438,9 +438,17 @@ def test_an_answer_with_a_number_that_its_document_lacks_is_no_answer_to_choose(
     [
         ("Prices", "The fee is 12 euros.", False),
         ("Prices", "The fee is 12 euros; it was 10 euros.", True),
+        ("Prices", "It is a myth that the fee is 12 euros.", True),
+        ("Prices", "The fee is no longer 12 euros.", True),
         ("The fee", "It is 12 euros.", True),
     ],
-    ids=["a plain answer", "one that gives the other answer as well", "a sentence that says nothing of the question"],
+    ids=[
+        "a plain answer",
+        "one that gives the other answer as well",
+        "a myth",
+        "a denial",
+        "a sentence that says nothing of the question",
+    ],
 )
 def test_a_document_that_gives_one_answer_plainly_need_not_choose(
     title: str, text: str, asked: bool, scripted_lm: MakeLM
@@ -515,6 +523,24 @@ def test_a_document_supports_a_claim_that_it_says_though_it_answers_otherwise(
     assert of(found, "c1") == {"both": stance}
     if stance == "supports":
         assert [item.quote for item in found.evidence] == [said]
+
+
+def test_a_sentence_with_another_name_in_it_says_no_claim(scripted_lm: MakeLM) -> None:
+    documents = [
+        Document(id="dana", text="The support team of the museum is led by Dana."),
+        Document(id="priya", text="The support team of the museum is led by Priya."),
+    ]
+
+    def script(_: str, user: str, __: Any) -> Any:
+        said = "Dana" if "led by Dana" in user else "Priya"
+        options = shown(user)
+        right = next((letter for letter, text in options.items() if said in text), "N")
+        return (right, {letter: -0.05 if letter == right else -4.0 for letter in options}) if options else said
+
+    claim = [Claim(id="c1", text="The support team of the museum is led by Dana.")]
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, claim, documents, question="Who leads the support team?")
+    assert of(found, "c1") == {"dana": "supports", "priya": "contradicts"}
 
 
 def test_every_stance_that_counts_quotes_a_sentence_of_its_document(scripted_lm: MakeLM) -> None:

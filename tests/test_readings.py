@@ -282,7 +282,7 @@ def test_no_other_answer_is_taken_for_yes(question: str, answer: str) -> None:
 def test_an_answer_that_repeats_what_is_asked_about_has_it_from_the_text(
     answer: str, text: str, is_made_up: bool
 ) -> None:
-    assert made_up(answer, "When are salaries paid?", text) is is_made_up
+    assert made_up(answer, "When in the month are salaries paid?", text) is is_made_up
 
 
 @pytest.mark.parametrize(
@@ -291,8 +291,11 @@ def test_an_answer_that_repeats_what_is_asked_about_has_it_from_the_text(
         ("When was the harbour founded?", "It was founded in 1990.", "It was established in 1990."),
         ("Who leads the team?", "The team leads itself, the team says.", "Nothing."),
         ("What is the rate limit?", "The rate limit is 100.", "Clients are held to a limit of 100."),
+        ("How many days do employees have?", "Employees have 25 days a year.", "Staff have 25 days a year."),
+        ("Where do employees eat?", "Employees eat in the canteen downstairs.", "Staff eat in the canteen downstairs."),
+        ("Is glass a liquid?", "Glass is a solid; glass does not flow.", "Glass is a solid and does not flow."),
     ],
-    ids=["another verb", "a question with no such verb", "one word of several"],
+    ids=["another verb", "a question with no such verb", "one word of several", "a synonym", "words", "two clauses"],
 )
 def test_other_words_for_what_is_asked_are_no_sign_of_an_answer_that_is_made_up(
     question: str, answer: str, text: str

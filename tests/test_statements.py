@@ -116,6 +116,8 @@ def test_how_it_was_does_not_contradict_how_it_is(one: str, other: str) -> None:
         ("Revenue in 2024 was $4 million.", "Revenue for 2024 is $5 million."),
         ("The wall was 2 meters high.", "The wall is 3 meters high."),
         ("In 2024 the fee is $20.", "The fee is $30."),
+        ("From 2024 employees get 25 days of paid leave.", "Employees have 28 days of paid leave."),
+        ("From May invoices were paid within 30 days.", "Invoices are paid within 45 days."),
     ],
 )
 def test_what_was_changed_or_still_holds_is_no_history(one: str, other: str) -> None:

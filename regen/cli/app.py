@@ -111,8 +111,8 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return _fail(CancelledError("Interrupted."), arguments)
     except SystemExit as end:
-        if end.code != 1:
-            raise  # A completion script was printed.
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
         # Rich and Typer exit so where the reader of a pipe went away (`regen check | head`): nothing is wrong.
         _print_no_more()
         return 0

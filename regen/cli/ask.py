@@ -206,8 +206,10 @@ class Agent:
             cause, code = "Interrupted in the middle", _INTERRUPTED
             if isinstance(error, RegenError):
                 cause, code = f"{error} This is what there was", error.exit_code
-            show(self._so_far)
-            raise UnfinishedError(f"{cause}: {self._so_far.decision.reason}.", code) from None
+            so_far = self._so_far
+            show(self._logged(so_far) if so_far.initial_report.judged else so_far)
+            sys.stdout.flush()  # The process may end without waiting for the calls that are still under way.
+            raise UnfinishedError(f"{cause}: {so_far.decision.reason}.", code) from None
         show(result)
         return result
 

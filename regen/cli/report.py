@@ -99,11 +99,11 @@ def report(
     def show(result: Result) -> None:
         if out is not None and (failed := written(out, _markdown(result))):
             unwritten.append(failed)
+            complain(failed)
         _show(result, json=json, quiet=quiet)
 
     result = _Reporter(settings, style, quiet=quiet, record=record, refresh=refresh).show(show, topic)
     for failed in unwritten:
-        complain(failed)
         raise typer.Exit(failed.exit_code)
     if error := not_judged(result):
         if json or quiet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,6 +80,7 @@ def score(
     text = _text(response or "")
     found = _search(settings, question or text, scoring.steps)
     documents = list(found.documents)
+    scoring.asked([question])
     report, usage = scoring.score(text, documents, question)
     report = report.model_copy(update={"warnings": [*found.warnings, *report.warnings]})
     if json:
@@ -106,6 +108,15 @@ class _Scoring:
         self._settings, self._compiled, self._sources = settings, compiled, sources
         self.steps = Steps(quiet=quiet)
         self._scorer: Any = None
+
+    def asked(self, questions: Iterable[str | None]) -> None:
+        """Tells what the responses answer, before the first is scored: where nothing, `auto` may need no model."""
+        if self._settings.judge == "auto" and not any(questions):
+            from regen.judges import default_judge
+            from regen.models import choose
+
+            judge = default_judge(choose(self._settings, "judge"), asked=False)
+            self._settings = self._settings.model_copy(update={"judge": judge})
 
     def score(self, response: str, documents: list[Document], question: str | None) -> tuple[ConflictReport, Usage]:
         """One response. Raises what `regen.Scorer` raises, with a model's failure in one sentence."""
@@ -174,6 +185,8 @@ class _Scoring:
             left = [(item[0], item) for item in items if item[0] not in done]
             if not left:
                 complain(f"{out} holds the scores of all responses of {path}.")
+
+            self.asked(item[3] for item in items)
 
             def one(item: _Item) -> tuple[ScoreOutput, None]:
                 report, usage = self.score(*item[1:])

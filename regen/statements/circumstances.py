@@ -17,7 +17,11 @@ _USED_TO = re.compile(
     re.IGNORECASE,
 )
 # What took effect once may still hold.
-_STILL = re.compile(r"\b(?:since|as of|from now|effective|to date|starting)\b", re.IGNORECASE)
+_STILL = re.compile(
+    r"\b(?:since\b|as of\b|from now\b|effective\b|to date\b|starting\b"
+    r"|from (?=\d{4}\b|\d{1,2} [a-z]|jan|feb|mar|apr|may|june?\b|july?\b|aug|sep|oct|nov|dec))",
+    re.IGNORECASE,
+)
 _CHANGED = frozenset(
     "founded established launched opened closed acquired built introduced retired discontinued signed incorporated "
     "born inaugurated completed merged moved released switched began adopted joined started ended certified changed "
@@ -25,7 +29,7 @@ _CHANGED = frozenset(
     "corrected extended shortened doubled halved cut renamed named found proved proven discovered".split()
 )
 _WAS = frozenset("was were had did cost paid got took held kept ran sold stood went came began ate drank".split())
-_IS = frozenset("is are has have do does am be can may must will shall now today currently".split())
+_IS = frozenset("is are has have do does am be can may must will shall get gets need needs costs now today".split())
 _OPPOSED = [
     tuple(frozenset(side.split()) for side in sides)
     for sides in (

@@ -23,6 +23,19 @@ def test_one_response_is_scored_against_a_folder(cli: Any, model: FakeModel) -> 
     assert "\n  Sources\n  [1]  2026-03-02  Annual report" in ended.out
 
 
+def test_a_whole_response_to_no_question_needs_no_embedded_model(
+    cli: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> Any:
+        raise AssertionError("a model was made")
+
+    monkeypatch.setattr("regen.cli.score.make_model", refused)
+    asked = ("score", "-r", "Revenue in 2025 was $4.2M.", "--claims", "whole", "--docs", str(folder))
+    ended = cli(*asked, "--model", "embedded", "--json")
+    assert (ended.code, ended.json["usage"]["calls"]) == (0, 0)
+    assert [claim["text"] for claim in ended.json["claims"]] == ["Revenue in 2025 was $4.2M."]
+
+
 def test_a_response_can_be_read_from_a_file(cli: Any, model: FakeModel) -> None:
     Path("response.txt").write_text("Revenue in 2025 was $4.2M.")
     ended = cli("score", "-r", "@response.txt", "--question", QUESTION, "--quiet")

@@ -22,10 +22,16 @@ from regen.cli.terminal import Steps
 REGEN = [sys.executable, "-c", "from regen.cli import main; main()"]
 
 
-def test_ctrl_c_ends_the_process_at_once_though_the_model_still_works(model: FakeModel) -> None:
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_ctrl_c_ends_the_process_at_once_though_the_model_still_works(model: FakeModel, more: list[str]) -> None:
     model.slow, model.delay = "You read one document", 30.0
     asking = subprocess.Popen(
-        [*REGEN, "ask", QUESTION], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*REGEN, "ask", QUESTION, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
     )
     _until(lambda: len(model.prompts) >= 5)
     began = time.monotonic()
