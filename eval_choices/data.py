@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from eval_truthfulqa.items import ChoiceItem
-from regen.batch import is_id, read_lines
+from regen.batch import is_id, is_whole, read_lines
 from regen.errors import InputError
 from regen.types import Document, Record
 
@@ -78,6 +78,8 @@ def load(path: Path, format: str = "plain") -> tuple[list[ChoiceItem], int]:
     for number, line in read_lines(path):
         try:
             row = json.loads(line)
+            if not is_whole(row):
+                raise InputError(f"{path}, line {number}: holds half a character (a lone surrogate).")
             item = FORMATS[format](row, number)
         except KeyError as error:
             raise InputError(f"{path}, line {number}: {error} is missing.") from None

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from regen.batch import read_lines
+from regen.batch import is_whole, read_lines
 from regen.errors import InputError
 
 Row = Mapping[str, Any]
@@ -78,6 +78,8 @@ class Rows:
     def _checked(self, row: Any, where: str) -> tuple[str, Row]:
         if not isinstance(row, dict):
             raise self._no_item(where)
+        if not is_whole(row):
+            raise InputError(f"{self.path}, {where}: holds half a character (a lone surrogate).")
         return where, row
 
     def _no_item(self, where: str) -> InputError:

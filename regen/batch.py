@@ -37,6 +37,15 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputError(f"{path}, line {number}: not UTF-8 text ({error.reason}): save it as UTF-8.") from None
 
 
+def is_whole(value: Any) -> bool:
+    """Whether there is no half of a character (a lone surrogate) in a value that a line holds."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def is_id(value: Any) -> bool:
     """Whether a value that a line holds can name it: a text or a whole number."""
     return isinstance(value, str | int) and not isinstance(value, bool)
@@ -77,8 +86,12 @@ def finished(path: Path, key: str) -> set[str]:
 
 def _is_result(item: dict[str, Any]) -> bool:
     """Whether a line holds what was asked for: neither an error nor an answer that could not be checked."""
-    scores = item.get("scores", {"initial": True})
-    return "error" not in item and isinstance(scores, dict) and scores.get("initial") is not None
+    scores, rounds = item.get("scores", {"initial": True}), item.get("rounds", [])
+    if "error" in item or not isinstance(scores, dict) or not isinstance(rounds, list):
+        return False
+    return scores.get("initial") is not None and all(
+        isinstance(one, dict) and one.get("scores") is not None for one in rounds
+    )
 
 
 def run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import exp
 from pathlib import Path
 from typing import Any, Literal
@@ -201,18 +202,11 @@ class Regen(dspy.Module):
             task = self.task(question, choices, found)
             checked = self.strategy == "conflict-score"
             found_kind: FoundKind | None = None
-            if self.by_kind is not None and isinstance(task, Writing):
-                first, found_kind = strategies.answer_by_kind(self, task, gold, warnings)
-            else:
-                # Neither waits for the other's reply where calls go in batches.
-                works: list[Callable[[], Any]] = [lambda: task.answer(None), lambda: self._assess(found, task.warnings)]
-                first, task.credibility = in_turn(lambda work: work(), works)
-            weights = self.weights(task.credibility)
-            kept, resolution = first, Resolution(kept=found)
+            resolution = Resolution(kept=found)
             first_report = report = _unchecked(found) if checked else ConflictReport()
             rounds: list[Round] = []
 
-            def so_far(decision: Decision) -> Result:
+            def so_far(first: Answer, kept: Answer, decision: Decision, *more: Round) -> Result:
                 return Result(
                     question=question,
                     choices=list(choices) if choices else None,
@@ -221,7 +215,7 @@ class Regen(dspy.Module):
                     initial_answer=first,
                     initial_report=first_report,
                     report=report,
-                    rounds=list(rounds),
+                    rounds=[*rounds, *more],
                     decision=decision,
                     strategy=self.strategy,
                     kind=found_kind,
@@ -231,10 +225,21 @@ class Regen(dspy.Module):
                     warnings=list(dict.fromkeys([*warnings, *task.warnings])),
                 )
 
+            def answer_first() -> Answer:
+                given = task.answer(None)
+                self._tell(lambda: so_far(given, given, Decision(kept="first", reason="it was not checked")))
+                return given
+
+            if self.by_kind is not None and isinstance(task, Writing):
+                first, found_kind = strategies.answer_by_kind(self, task, gold, warnings)
+            else:
+                # Neither waits for the other's reply where calls go in batches.
+                works: list[Callable[[], Any]] = [answer_first, lambda: self._assess(found, task.warnings)]
+                first, task.credibility = in_turn(lambda work: work(), works)
+            kept, weights = first, self.weights(task.credibility)
             if checked:
-                self._tell(so_far, Decision(kept="first", reason="it was not checked"))
                 first_report = report = task.score(first, "checking")
-                self._tell(so_far, Decision(kept="first", reason="it was not answered again"))
+                self._tell(lambda: so_far(first, first, Decision(kept="first", reason="it was not answered again")))
             if checked and self.kinds is not None:
                 found_kind = self.find_kind(question, found, first_report, warnings)
             resolution = self._resolution(question, found, task, first_report, found_kind, warnings)
@@ -252,6 +257,9 @@ class Regen(dspy.Module):
                 if not text:
                     break
                 again = task.answer(text)
+                unchecked = Decision(kept="first", reason="the answer that was given again was not checked")
+                given_again = Round(feedback=text, answer=again, report=_unchecked(found), decision=unchecked)
+                self._tell(partial(so_far, first, kept, unchecked, given_again))
                 again_report = task.score(again, "checking again")
                 same = _same(kept, again)
                 decision = keep_better(report, again_report, same=same, choosing=bool(choices), weights=weights)
@@ -267,8 +275,9 @@ class Regen(dspy.Module):
                 if decision.kept == "first":
                     break
                 kept, report = again, again_report
-                self._tell(so_far, decision)
-            result = so_far(_decision(rounds, first_report) if checked else strategies.decision(self.strategy))
+                self._tell(partial(so_far, first, kept, decision))
+            decided = _decision(rounds, first_report) if checked else strategies.decision(self.strategy)
+            result = so_far(first, kept, decided)
         return dspy.Prediction(**dict(result), regenerated=result.regenerated)
 
     def task(self, question: str, choices: Sequence[str] | None, documents: list[Document]) -> Writing | _Choosing:
@@ -349,10 +358,10 @@ class Regen(dspy.Module):
         if self.on_step:
             self.on_step(name, done, total)
 
-    def _tell(self, so_far: Callable[[Decision], Result], decision: Decision) -> None:
+    def _tell(self, so_far: Callable[[], Result]) -> None:
         """Tells `on_result`, where there is one."""
         if self.on_result:
-            self.on_result(so_far(decision))
+            self.on_result(so_far())
 
     def judging(self) -> Any:
         """The context in which claims are found and judged."""
@@ -375,8 +384,10 @@ def _unchecked(documents: Sequence[Document]) -> ConflictReport:
 
 
 def not_judged(result: Result) -> RegenError | None:
-    """Why the first answer could not be checked against any document; None where it could."""
+    """Why the first answer, or the last one, could not be checked against any document; None where both could."""
     report = result.initial_report
+    if report.judged and result.rounds:
+        report = result.rounds[-1].report
     if report.judged:
         return None
     kind = ConfigurationError if report.unjudged[0].exit_code == ConfigurationError.exit_code else ProviderError

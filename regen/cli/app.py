@@ -132,7 +132,10 @@ def _fail(error: RegenError, arguments: list[str]) -> int:
     if "--json" in arguments:
         from regen.output import failure
 
-        print(failure(error).model_dump_json(), flush=True)
+        try:
+            print(failure(error).model_dump_json(), flush=True)
+        except BrokenPipeError:
+            _print_no_more()
     complain(error)
     return error.exit_code
 

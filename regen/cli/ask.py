@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -207,9 +208,16 @@ class Agent:
             if isinstance(error, RegenError):
                 cause, code = f"{error} This is what there was", error.exit_code
             so_far = self._so_far
-            show(self._logged(so_far) if so_far.initial_report.judged else so_far)
-            sys.stdout.flush()  # The process may end without waiting for the calls that are still under way.
-            raise UnfinishedError(f"{cause}: {so_far.decision.reason}.", code) from None
+            kept = so_far.decision.kept == "first"
+            stopped = f"{cause}: {so_far.decision.reason if kept else 'the answer that was given again is shown'}."
+            if so_far.initial_report.judged:
+                so_far = self._logged(so_far)
+            else:
+                so_far = so_far.model_copy(update={"warnings": [*so_far.warnings, stopped]})
+            with _uninterrupted():
+                show(so_far)
+                sys.stdout.flush()  # The process may end without waiting for the calls that are still under way.
+            raise UnfinishedError(stopped, code) from None
         show(result)
         return result
 
@@ -262,6 +270,16 @@ class Agent:
             on_result=self._keep,
         )
         return self._compiled.apply(program) if self._compiled else program
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """While inside, a second Ctrl-C does not cut off what is shown for the first."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _show(result: Result, *, json: bool = False, quiet: bool = False) -> None:

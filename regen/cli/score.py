@@ -215,12 +215,13 @@ def _item(path: Path, number: int, line: str) -> _Item:
         documents: list[dict[str, Any] | str]
         question: str | None = None
 
-    from regen.batch import is_id
+    from regen.batch import is_id, is_whole
     from regen.types import Document
 
     try:
         loaded = json_module.loads(line)
-        json_module.dumps(loaded, ensure_ascii=False).encode()
+        if not is_whole(loaded):
+            raise InputError(f"{path}, line {number}: holds half a character (a lone surrogate).")
         given = Given.model_validate(loaded)
         documents = [
             Document.model_validate({"id": f"d{place}", **({"text": item} if isinstance(item, str) else item)})
@@ -228,8 +229,6 @@ def _item(path: Path, number: int, line: str) -> _Item:
         ]
     except json_module.JSONDecodeError as error:
         raise InputError(f"{path}, line {number}: not JSON ({error.msg}).") from None
-    except UnicodeEncodeError:
-        raise InputError(f"{path}, line {number}: holds half a character (a lone surrogate).") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the line"

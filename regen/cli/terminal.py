@@ -65,9 +65,9 @@ class Steps:
         count = f" {done}/{total}" if total else ""
         self._progress.update(self._task, description=f"{self._prefix}{step}{count}", visible=True)
         now = time.monotonic()
-        if not self._shown and not self._prefix and now - self._said > _SAY_SECONDS:
+        if not self._shown and now - self._said > _SAY_SECONDS:
             self._said = now
-            self.note(f"{step}{count}")
+            self.note(f"{self._prefix}{step}{count}")
 
     def item(self, number: int, total: int) -> None:
         """Begins an item of a batch, numbered from 1: it is told with every step, with the time left by the mean."""

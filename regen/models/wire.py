@@ -80,6 +80,8 @@ def completion(data: Any, model: str, status: int) -> Any:
 
     if not isinstance(data, dict):
         raise ProviderError("The endpoint's reply is not a chat completion.", status=status)
+    # Half a character, which a model can be cut off in, is no text that could be printed or sent.
+    data = json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
     if not data.get("error") and not _has_message(data):
         raise ProviderError("The endpoint's reply has no answer in it.", status=status)
     try:

@@ -29,6 +29,10 @@ _CHANGED = frozenset(
     "corrected extended shortened doubled halved cut renamed named found proved proven discovered".split()
 )
 _WAS = frozenset("was were had did cost paid got took held kept ran sold stood went came began ate drank".split())
+_THEN = re.compile(
+    r"\b(?:previously|formerly|originally|initially|at first|back then|in the beginning|(?:years|months) ago)\b",
+    re.IGNORECASE,
+)
 _IS = frozenset("is are has have do does am be can may must will shall get gets need needs costs now today".split())
 _OPPOSED = [
     tuple(frozenset(side.split()) for side in sides)
@@ -97,7 +101,7 @@ def _across(sides: tuple[re.Pattern[str], ...], a: Statement, b: Statement) -> b
 
 
 def _plain(side: Statement) -> frozenset[str]:
-    return frozenset(word.lower() for word in PLAIN_WORD.findall(side.text))
+    return frozenset(word.lower() for word in PLAIN_WORD.findall(side.text) if word != "May")
 
 
 def _years(side: Statement) -> frozenset[float]:
@@ -116,4 +120,4 @@ def _was(side: Statement) -> bool:
     """Whether it says how something was then, and not what was changed then."""
     if _STILL.search(side.text) or _plain(side) & _CHANGED or side.words & (MOVES["up"] | MOVES["down"]):
         return False
-    return _was_at_all(side) and (bool(_years(side)) or _USED_TO.search(side.text) is not None)
+    return _was_at_all(side) and any((_years(side), _USED_TO.search(side.text), _THEN.search(side.text)))

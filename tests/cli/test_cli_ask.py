@@ -395,6 +395,38 @@ def test_ctrl_c_shows_the_first_answer_and_what_was_found_about_it(
     assert len(shown["documents"]) == 3
 
 
+def test_ctrl_c_while_the_second_answer_is_checked_shows_it_as_a_round(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _interrupt_at(f"Response: {model.second.partition(' [')[0]}", model, monkeypatch)
+    ended = cli("ask", QUESTION, "--json")
+    assert ended.code == 130
+    assert ended.err == "regen: Interrupted in the middle: the answer that was given again was not checked.\n"
+    assert [(one["answer"], one["scores"]) for one in ended.json["rounds"]] == [(model.second, None)]
+    assert ended.json["answer"] == model.first
+
+
+def test_a_second_answer_that_could_not_be_checked_is_a_failure_and_asked_for_again(cli: Any, model: FakeModel) -> None:
+    model.broken, model.breaks = (500, {"error": {"message": "boom"}}), f"Response: {model.second.partition(' [')[0]}"
+    ended = cli("ask", QUESTION, "--json")
+    assert (ended.code, ended.json["answer"]) == (4, model.first)
+    assert "boom" in ended.err
+    Path("questions.txt").write_text(QUESTION)
+    arguments = ("ask", "--file", "questions.txt", "--out", "out.jsonl")
+    assert cli(*arguments).code == 4
+    model.broken = None
+    assert cli(*arguments).code == 0
+    first, second = (json.loads(line) for line in Path("out.jsonl").read_text().splitlines())
+    assert (first["rounds"][0]["scores"], second["rounds"][0]["scores"] is None) == (None, False)
+
+
+def test_half_a_character_in_a_reply_is_replaced(cli: Any, model: FakeModel) -> None:
+    model.first = "Revenue \ud83d in 2025 was $4.2M [1]."
+    ended = cli("ask", QUESTION, "--json")
+    assert ended.code == 0
+    assert ended.json["initial_answer"] == "Revenue ? in 2025 was $4.2M [1]."
+
+
 def test_an_answer_is_shown_with_its_report_though_the_model_fails_to_answer_again(cli: Any, model: FakeModel) -> None:
     model.broken, model.breaks = (500, {"error": {"message": "boom"}}), "Feedback:"
     ended = cli("ask", QUESTION)

@@ -123,6 +123,7 @@ def test_a_model_that_fails_ends_with_4_and_can_be_asked_again(cli: Any, data: P
         ("[]", "line 2: not an item"),
         (line(2, id=None), "line 2: not an item"),
         (line(2, id=True), "line 2: not an item"),
+        (line(2, question="\ud800"), "line 2: holds half a character"),
         (line(2, question=" "), "line 2: question: it is blank"),
         (line(2, choices=["$6.8M", ""]), "line 2: choices.1: it is blank"),
         (line(2, answer=True), "line 2: answer"),

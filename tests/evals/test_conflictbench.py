@@ -318,6 +318,13 @@ def test_a_set_that_could_not_be_written_whole_leaves_no_part(tmp_path: Path, mo
     assert not (tmp_path / "items.jsonl").exists()
 
 
+def test_half_a_character_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(json.dumps({"claim": "\ud800", "document": "It is open.", "stance": "supports"}), encoding="utf-8")
+    with pytest.raises(InputError, match="line 1: holds half a character"):
+        load(path, "plain", PAIRS)
+
+
 @pytest.mark.parametrize("name", [None, True, 1.5, ["a"], {"a": 1}])
 def test_an_id_is_a_text_or_a_whole_number(name: Any, tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
