@@ -605,7 +605,8 @@ def test_a_claim_that_states_no_documents_answer_is_judged_without_the_model(scr
     lm = scripted_lm(script, gives_logprobs=True)
     found = judge(ContrastJudge(), lm, claims, documents, question=QUESTION)
     assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
-    assert of(found, "c2") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
+    # What is found to contradict such a claim is too often something else.
+    assert of(found, "c2") == {"old": "supports", "new": "irrelevant", "none": "irrelevant"}
     assert not any("Mondays" in prompt.partition("Question:")[2] for prompt in lm.engine.prompts() if shown(prompt))
 
 

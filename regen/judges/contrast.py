@@ -201,7 +201,8 @@ class ContrastJudge(JudgeModule):
     def _statements(self, claims: Sequence[Claim], documents: Sequence[Document]) -> Judgement:
         """Claims that state no document's answer: by judges without a model, in the documents that share their words.
 
-        Asked whether such a claim is true, a small model says so of what supports it, and never that it is denied.
+        Asked whether such a claim is true, a small model says so of what supports it, and never that it is denied. Of
+        the contradictions that these judges find a third is none, so only their support counts.
         """
         evidence: list[Evidence] = []
         failed: dict[str, Unjudged] = {}
@@ -209,7 +210,7 @@ class ContrastJudge(JudgeModule):
             near = [item for item in documents if grounding(claim.text, f"{item.title} {item.text}") >= MIN_SHARED]
             found = _without_model().judge([claim], near)
             failed |= {item.document_id: item for item in found.unjudged}
-            taken = {item.document_id: item for item in found.evidence}
+            taken = {item.document_id: item for item in found.evidence if item.stance is Stance.SUPPORTS}
             for item in documents:
                 if item.id not in failed:
                     irrelevant = Evidence(claim_id=claim.id, document_id=item.id, stance=Stance.IRRELEVANT)
