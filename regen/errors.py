@@ -1,5 +1,7 @@
 """The errors that a user can cause or meet. Each is one sentence: the cause, then the way out."""
 
+import signal
+
 
 class RegenError(Exception):
     """Base of all of them. `exit_code` is what the command line ends with."""
@@ -33,6 +35,12 @@ class LimitError(RegenError):
     """A run that ended early because it was to cost no more."""
 
     exit_code = 5
+
+
+class CancelledError(RegenError):
+    """Ctrl-C."""
+
+    exit_code = 128 + signal.SIGINT
 
 
 class UnfinishedError(RegenError):

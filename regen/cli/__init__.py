@@ -11,6 +11,8 @@ def main() -> None:
         from regen.cli.app import main as begin
     except KeyboardInterrupt:
         # Importing takes long enough for a Ctrl-C.
+        from regen.errors import CancelledError
+
         print("regen: Interrupted.", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(CancelledError.exit_code)
     begin()

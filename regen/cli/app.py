@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import threading
 from importlib.metadata import entry_points
@@ -24,7 +23,7 @@ from regen.cli.schema import schema
 from regen.cli.score import score
 from regen.cli.search import search
 from regen.cli.terminal import complain
-from regen.errors import ConfigurationError, InputError, RegenError, UnfinishedError
+from regen.errors import CancelledError, ConfigurationError, InputError, RegenError, UnfinishedError
 
 app = typer.Typer(
     name="regen",
@@ -33,12 +32,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class CancelledError(RegenError):
-    """Ctrl-C."""
-
-    exit_code = 128 + signal.SIGINT
 
 
 @app.callback()

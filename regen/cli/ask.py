@@ -14,16 +14,13 @@ import typer
 from regen.cli import options
 from regen.cli.setup import check, make_model, one_sentence, source_list, with_program
 from regen.cli.terminal import Steps, complain, console
-from regen.errors import InputError, RegenError, UnfinishedError
+from regen.errors import CancelledError, InputError, RegenError, UnfinishedError
 
 if TYPE_CHECKING:
     from regen.compiled import Compiled
     from regen.credibility import SourceList
     from regen.settings import Settings
     from regen.types import Result
-
-
-_INTERRUPTED = 128 + signal.SIGINT
 
 
 def ask(
@@ -204,7 +201,7 @@ class Agent:
         except (RegenError, KeyboardInterrupt) as error:
             if self._so_far is None:
                 raise
-            cause, code = "Interrupted in the middle", _INTERRUPTED
+            cause, code = "Interrupted in the middle", CancelledError.exit_code
             if isinstance(error, RegenError):
                 cause, code = f"{error} This is what there was", error.exit_code
             so_far = self._so_far

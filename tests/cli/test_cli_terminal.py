@@ -42,6 +42,25 @@ def test_ctrl_c_ends_the_process_at_once_though_the_model_still_works(model: Fak
     assert time.monotonic() - began < 5
 
 
+def test_a_reader_that_goes_away_takes_no_sentence_from_an_error(model: FakeModel) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run([*REGEN, "nosuch", "--json"], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (2, "regen: No such command 'nosuch'. See regen --help.\n")
+
+
+def test_a_step_of_a_batch_is_told_with_its_item(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Steps()
+    steps.item(1, 3)
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 40)
+    steps("checking", 4, 20)
+    assert capsys.readouterr().err == "regen: 1 of 3: checking 4/20\n"
+
+
 def test_ctrl_c_while_the_command_line_is_imported_ends_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
