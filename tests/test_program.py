@@ -235,6 +235,14 @@ def test_a_second_answer_that_follows_a_correction_is_kept_though_more_documents
     assert found.rounds[0].report.cs_r > found.initial_report.cs_r
 
 
+def test_an_answer_of_which_the_correcting_document_says_nothing_is_not_kept_for_it(scripted_lm: MakeLM) -> None:
+    """Without the older documents, the first answer has no support either, and is contradicted."""
+    newest = Document(id="new", text=RAISED, published="2026-01-01")
+    lm = scripted_lm(World("The fee is 10 euros.", "It is a nice place."))
+    found = ask(lm, Regen(judge=ByTable(FEES)), documents=[newest, *OLDER])
+    assert (found.decision.kept, "no document supports" in found.decision.reason) == ("first", True)
+
+
 def test_without_rounds_the_first_answer_is_only_scored(scripted_lm: MakeLM) -> None:
     lm = scripted_lm(World("The fee is 10 euros.", "Sources differ on the fee."))
     found = ask(lm, Regen(judge="lm", max_rounds=0))

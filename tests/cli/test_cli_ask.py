@@ -406,6 +406,32 @@ def test_ctrl_c_while_the_second_answer_is_checked_shows_it_as_a_round(
     assert ended.json["answer"] == model.first
 
 
+def test_a_question_that_is_interrupted_once_its_answer_was_checked_is_in_the_log(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _interrupt_at("Feedback:", model, monkeypatch)
+    assert cli("ask", QUESTION, "--log-conflicts", "log.jsonl").code == 130
+    assert _questions("log.jsonl") == [QUESTION]
+
+
+def test_a_second_ctrl_c_does_not_cut_off_what_is_shown_for_the_first(
+    cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import regen.cli.ask
+
+    show = regen.cli.ask._show
+
+    def interrupted(result: Any, **options: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        show(result, **options)
+
+    monkeypatch.setattr(regen.cli.ask, "_show", interrupted)
+    _interrupt_at("Feedback:", model, monkeypatch)
+    ended = cli("ask", QUESTION, "--json")
+    assert (ended.code, ended.json["answer"]) == (130, model.first)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_a_second_answer_that_could_not_be_checked_is_a_failure_and_asked_for_again(cli: Any, model: FakeModel) -> None:
     model.broken, model.breaks = (500, {"error": {"message": "boom"}}), f"Response: {model.second.partition(' [')[0]}"
     ended = cli("ask", QUESTION, "--json")
