@@ -431,6 +431,29 @@ def test_an_answer_with_a_number_that_its_document_lacks_is_no_answer_to_choose(
     found = judge(ContrastJudge(), lm, CLAIMS[:1], documents, question=QUESTION)
     assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
     assert not any("14 euros" in option for prompt in lm.engine.prompts() for option in shown(prompt).values())
+    # Nor could it give one of the others, so it is not asked to choose.
+    assert not any(shown(prompt) for prompt in lm.engine.prompts() if documents[2].text in prompt)
+
+
+def test_a_document_without_a_sentence_on_the_question_is_not_read(scripted_lm: MakeLM) -> None:
+    lm = scripted_lm(reader({**READINGS, "none": "12 euros"}), gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], question=QUESTION)
+    assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
+    assert not any(DOCUMENTS[2].text in prompt for prompt in lm.engine.prompts())
+
+
+@pytest.mark.parametrize("question", [QUESTION, None], ids=["asked", "not asked"])
+def test_where_every_document_that_is_read_fails_those_that_are_not_read_judge_nothing(
+    question: str | None, scripted_lm: MakeLM
+) -> None:
+    def script(system: str, user: str, request: Any) -> Any:
+        if any(item.text in user for item in DOCUMENTS):
+            raise ProviderError("The endpoint went away.")
+        return QUESTION
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    with pytest.raises(ProviderError, match=r"^No document could be judged: The endpoint went away\.$"):
+        judge(ContrastJudge(), lm, CLAIMS[:1], question=question)
 
 
 @pytest.mark.parametrize(
@@ -584,9 +607,17 @@ def test_a_claim_that_states_both_answers_is_contradicted_by_neither_side(script
 
 
 def test_a_document_without_an_answer_takes_no_side(scripted_lm: MakeLM) -> None:
-    lm = scripted_lm(reader(), gives_logprobs=True)
-    judge(ContrastJudge(), lm, CLAIMS[:1], question=QUESTION)
-    assert not any(shown(prompt) for prompt in lm.engine.prompts() if DOCUMENTS[2].text in prompt)
+    silent = Document(id="none", text="The council sets the fee of 10 or 12 euros.")
+
+    def script(system: str, user: str, request: Any) -> Any:
+        return reader()(system, user.replace(silent.text, DOCUMENTS[2].text), request)
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], [*DOCUMENTS[:2], silent], question=QUESTION)
+    assert of(found, "c1")["none"] == "irrelevant"
+    about = [prompt for prompt in lm.engine.prompts() if silent.text in prompt]
+    assert len(about) == 1
+    assert not shown(about[0])
 
 
 def test_a_claim_that_states_no_documents_answer_is_judged_without_the_model(scripted_lm: MakeLM) -> None:

@@ -24,6 +24,7 @@ from regen.judges.differences import differences
 from regen.judges.gather import each_document, is_of_others, refuse_nothing
 from regen.judges.module import JudgeModule
 from regen.quiet import cut_on_purpose
+from regen.quotes import sentences
 from regen.readings import (
     asks_who,
     bare,
@@ -101,11 +102,12 @@ class ContrastJudge(JudgeModule):
             return Judgement()
         if exclusive and question and len(claims) > 1:
             found = self._rivals(claims, documents, question, progress)
+            asked = {item.document_id for item in found.evidence}
         elif question:
-            found = self._answers(claims, documents, question, progress)
+            found, asked = self._answers(claims, documents, question, progress)
         else:
-            found = self._unasked(claims, documents, progress)
-        refuse_nothing({item.document_id for item in found.evidence}, found.unjudged)
+            found, asked = self._unasked(claims, documents, progress)
+        refuse_nothing(asked, found.unjudged)
         return found
 
     def _rivals(
@@ -134,10 +136,14 @@ class ContrastJudge(JudgeModule):
 
     def _answers(
         self, claims: Sequence[Claim], documents: Sequence[Document], question: str, progress: Progress | None
-    ) -> Judgement:
-        """Claims of a free answer to a question: against the documents' own answers, or else one by one."""
+    ) -> tuple[Judgement, set[str]]:
+        """Claims of a free answer to a question: against the documents' own answers, or else one by one.
+
+        Also about which documents the model was asked and replied.
+        """
         steps = _Steps(progress, 2 * len(documents))
-        read, unjudged = each_document(lambda d: self._read(fence(d), question), documents, steps.part(0))
+        near = [document for document in documents if _is_on(document, question)]
+        read, unjudged = each_document(lambda d: self._read(fence(d), question), near, steps.part(0))
         readers = [document for document in documents if document.id in read and not is_none(read[document.id])]
         # What a small model makes up, or says of something else, would only draw other documents away from theirs.
         standing = [document for document in readers if _stands(document, read[document.id], question)]
@@ -151,7 +157,12 @@ class ContrastJudge(JudgeModule):
             for document in standing
             if (side := _plainly(document, read[document.id], options, question)) is not None
         }
-        if undecided := [document for document in readers if options and document.id not in sides]:
+        undecided = [
+            document
+            for document in readers
+            if document.id not in sides and _can_give(document, read[document.id], options, question)
+        ]
+        if undecided:
             shown = _as_options(options, answers, question) + [SOMETHING_ELSE] * (len(options) == 1)
             chosen_by, failed = each_document(
                 lambda d: self._choice(fence(d), question, shown), undecided, steps.part(1)
@@ -185,18 +196,22 @@ class ContrastJudge(JudgeModule):
             evidence=[*evidence, *rest.evidence],
             unjudged=[*unjudged, *rest.unjudged],
             answers={name: options[side] for name, (side, _) in given.items()},
-        )
+        ), {document.id for document in near} - failed_ids
 
-    def _unasked(self, claims: Sequence[Claim], documents: Sequence[Document], progress: Progress | None) -> Judgement:
-        """Claims without a question: each is judged by the question that it answers."""
+    def _unasked(
+        self, claims: Sequence[Claim], documents: Sequence[Document], progress: Progress | None
+    ) -> tuple[Judgement, set[str]]:
+        """Claims without a question: each is judged by the question that it answers. Also as `_answers`."""
         evidence: list[Evidence] = []
+        asked: set[str] = set()
         unjudged: dict[str, Unjudged] = {}
         steps = _Steps(progress, len(claims) * len(documents))
         for place, claim in enumerate(claims):
-            found = self._answers([claim], documents, self._question(claim.text), steps.part(place, len(claims)))
+            found, near = self._answers([claim], documents, self._question(claim.text), steps.part(place, len(claims)))
             evidence += found.evidence
+            asked |= near
             unjudged |= {item.document_id: item for item in found.unjudged}
-        return Judgement(evidence=evidence, unjudged=list(unjudged.values()))
+        return Judgement(evidence=evidence, unjudged=list(unjudged.values())), asked
 
     def _statements(self, claims: Sequence[Claim], documents: Sequence[Document]) -> Judgement:
         """Claims that state no document's answer: by judges without a model, in the documents that share their words.
@@ -320,6 +335,16 @@ class _Steps:
     def end(self) -> None:
         if self.progress:
             self.progress(self.total, self.total)
+
+
+def _is_on(document: Document, question: str) -> bool:
+    """Whether a document can give an answer at all: without such a sentence, none that is read in it would stand."""
+    return any(bearing(f"{document.title} {part}", question) >= BEARING for part in sentences(document.text))
+
+
+def _can_give(document: Document, read: str, options: Sequence[str], question: str) -> bool:
+    """Whether a document would be taken to give any of the answers, if it chose that one."""
+    return any(_given(document, read, (place, None), options, question) for place in range(len(options)))
 
 
 def _given(
