@@ -37,6 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--judges", nargs="+", required=True)
+    parser.add_argument("--claims", default="whole", help="of the sets of conflicts: as `regen eval conflictbench`")
     parser.add_argument("--each", type=int, help="so many items of every label, drawn by the seed")
     parser.add_argument("--sets", nargs="+", choices=[name for name, *_ in SETS])
     parser.add_argument("--runs", type=Path, default=Path("runs/judges"))
@@ -51,9 +52,12 @@ def main() -> None:
                 continue
             data = options.data / file
             folder = options.runs / f"{judge.replace('/', '_')}-{name}-{options.each or 'all'}"
+            if options.claims != "whole" and command == "conflictbench":
+                folder = folder.with_name(f"{folder.name}-{options.claims}")
             arguments = ["eval", command, "--data", str(data), "--format", format, "--judge", judge]
             arguments += ["--run", str(folder), "--json", "--quiet"]
             arguments += ["--each", str(options.each)] if options.each else []
+            arguments += ["--claims", options.claims] if command == "conflictbench" else []
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 run(arguments)

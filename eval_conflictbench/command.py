@@ -95,6 +95,10 @@ def conflictbench(
     api_base: options.ApiBase = None,
     judge: options.JudgeName = None,
     judge_samples: options.JudgeSamples = None,
+    claims: Annotated[
+        Literal["atomic", "salient", "merged", "whole"],
+        typer.Option("--claims", help="whole: an item's claim is judged as it stands; else it is taken apart first."),
+    ] = "whole",
     program: options.Program = None,
     strict: options.Strict = False,
     seed: options.Seed = None,
@@ -125,6 +129,7 @@ def conflictbench(
         convert,
         given,
         program,
+        claims=claims,
         run=run,
         batch=batch,
         max_calls=max_calls,

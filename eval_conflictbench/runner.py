@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import dspy
+
 from eval_conflictbench.data import ConflictItem, StancePair
+from regen.adapter import PlainAdapter
+from regen.claims import ClaimKind, claim_predictor, find_claims
 from regen.conflict import Support, aggregate
 from regen.errors import ConfigurationError, ProviderError
 from regen.journal import Ledger
@@ -20,16 +24,44 @@ STANCES = tuple(stance.value for stance in Stance)
 _CLAIM = "c1"
 
 
-def stage(make_judge: Callable[[], Judge], *, support: Support, check_quotes: bool) -> Stage:
+class Decomposer(dspy.Module):
+    """Takes an item's claim apart, as if it were a response."""
+
+    def __init__(self, kind: ClaimKind) -> None:
+        super().__init__()
+        self.kind: ClaimKind = kind
+        self.claims = claim_predictor(kind)
+
+    def forward(self, claim: str, question: str | None, documents: Sequence[Document]) -> Any:
+        """A `dspy.Prediction` with `claims` and, where some were left out, `warnings`."""
+        warnings: list[str] = []
+        with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
+            claims = find_claims(self.claims, claim, question, warnings, kind=self.kind, documents=documents)
+        return dspy.Prediction(claims=claims, warnings=warnings)
+
+
+def stage(
+    make_judge: Callable[[], Judge],
+    decomposer: Decomposer | None = None,
+    *,
+    support: Support,
+    check_quotes: bool,
+) -> Stage:
     """The one stage of every item: its claim is judged against its documents, and the report is kept.
 
     Each item has a judge of its own: one that remembers what it asked would answer an item from another one's calls.
+    Without a decomposer, the claim is judged as it stands.
     """
 
     def work(data: Mapping[str, Any], _: Mapping[str, Mapping[str, Any]], __: Ledger) -> Mapping[str, Any]:
-        claims, documents = [Claim(id=_CLAIM, text=str(data["claim"]))], documents_of(data)
+        claim, documents, warnings = str(data["claim"]), documents_of(data), list[str]()
+        claims = [Claim(id=_CLAIM, text=claim)]
+        if decomposer:
+            apart = decomposer(claim=claim, question=data["question"], documents=documents)
+            claims, warnings = apart.claims, apart.warnings
         judgement = make_judge().judge(claims, documents, question=data["question"])
         report = aggregate(claims, documents, judgement, support=support, check_quotes=check_quotes)
+        report = report.model_copy(update={"warnings": [*warnings, *report.warnings]})
         if report.unjudged and not report.in_conflict:
             # What was not judged may be the other side.
             first = report.unjudged[0]

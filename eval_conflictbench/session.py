@@ -32,6 +32,7 @@ from regen.fence import printable
 if TYPE_CHECKING:
     from eval_conflictbench.data import ConflictItem, StancePair
     from eval_conflictbench.results import JudgeResults
+    from regen.claims import ClaimKind
     from regen.compiled import Compiled
     from regen.judges import Judge
     from regen.models.choice import Role
@@ -41,13 +42,14 @@ if TYPE_CHECKING:
 class Plan(RunPlan):
     """What is to be judged, and how.
 
-    `data` says which items they are, for the run's configuration. `program` has the judge's prompts, where they are
-    compiled ones.
+    `data` says which items they are, for the run's configuration. `program` has the prompts, where they are compiled
+    ones. `claims` is what an item's claim is taken apart into.
     """
 
     name: str
     items: Sequence[ConflictItem | StancePair]
     program: Compiled | None = None
+    claims: ClaimKind = "whole"
 
 
 def evaluate(plan: Plan) -> None:
@@ -68,7 +70,7 @@ def evaluate(plan: Plan) -> None:
     if settings.judge == "auto":
         name = default_judge(choose(settings, "judge"), asked=any(item.question for item in plan.items))
         settings = settings.model_copy(update={"judge": name})
-    with_model = asks_model(settings.judge)
+    with_model = asks_model(settings.judge) or plan.claims != "whole"
     roles: list[Role] = ["judge"] if with_model else []
     check(settings, *roles)
     if plan.program:
@@ -83,7 +85,7 @@ def evaluate(plan: Plan) -> None:
 
         from eval_conflictbench import report
         from eval_conflictbench.results import results
-        from eval_conflictbench.runner import kept, stage
+        from eval_conflictbench.runner import Decomposer, kept, stage
         from regen.journal import Calls, Journal
         from regen.judges import make_judge
         from regen.models.server import cores
@@ -104,17 +106,21 @@ def evaluate(plan: Plan) -> None:
                 return judge
 
             judge = new_judge()
+            decomposer = None if plan.claims == "whole" else Decomposer(plan.claims)
+            if decomposer and plan.program:
+                plan.program.apply(decomposer)
     folder = plan.run or RUNS / f"{plan.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     items = [(item.id, kept(item)) for item in plan.items]
     written: list[JudgeResults] = []
-    with Run.begin(folder, plan.name, _config(plan, settings.judge, judge, lm), items) as run:
+    with Run.begin(folder, plan.name, _config(plan, settings.judge, judge, decomposer, lm), items) as run:
         check_waiting(run, plan.batch)
         if plan.retry_failed:
             run.forget_failures()
         outbox = Outbox(run, retries=settings.retries) if plan.batch else None
         calls = Calls(run, max_calls=plan.max_calls, max_cost=plan.max_cost)
         journal = Journal(calls, concurrency=settings.concurrency, outbox=outbox)
-        stages = [stage(new_judge, support=settings.support, check_quotes=settings.check_quotes)]
+        checked: Any = {"support": settings.support, "check_quotes": settings.check_quotes}
+        stages = [stage(new_judge, decomposer, **checked)]
 
         def write(complete: bool, stopped: str | None) -> int:
             written.append(results(run, complete=complete, stopped=stopped, notes=batch_notes(run)))
@@ -128,13 +134,14 @@ def evaluate(plan: Plan) -> None:
     _end(plan, written[-1], folder)
 
 
-def _config(plan: Plan, name: str, judge: Any, lm: Any) -> dict[str, Any]:
+def _config(plan: Plan, name: str, judge: Any, decomposer: Any, lm: Any) -> dict[str, Any]:
     """Everything that the figures depend on, and no secret."""
     from regen.models import choose
     from regen.models.wire import without_credentials
     from regen.prompts import prompts_hash
 
     settings = plan.settings
+    prompted = [part for part in (judge, decomposer) if hasattr(part, "named_predictors")]
     address = choose(settings, "judge").api_base if lm else None
     return {
         "judge": name,
@@ -147,7 +154,8 @@ def _config(plan: Plan, name: str, judge: Any, lm: Any) -> dict[str, Any]:
         "check_quotes": settings.check_quotes,
         "temperature": settings.temperature,
         "max_tokens": settings.max_tokens,
-        "prompts": prompts_hash(judge) if hasattr(judge, "named_predictors") else None,
+        "claims": plan.claims,
+        "prompts": prompts_hash(*prompted) if prompted else None,
         "judge_files": getattr(judge, "identity", None),
         "program": plan.program.sha256 if plan.program else None,
     }

@@ -27,7 +27,7 @@ def item(number: int, conflict: bool, *texts: str, **more: Any) -> str:
 def pairs(tmp_path: Path, model: FakeModel) -> Path:
     """Four pairs, which the model reads as support, contradiction, nothing, and support where people saw none."""
     texts = [("The revenue was $6.8M.", "supports"), ("The revenue was $4.2M.", "contradicts")]
-    texts += [("Gulls breed here.", "irrelevant"), ("The revenue was $6.8M, they joked.", "irrelevant")]
+    texts += [("Gulls bring no revenue.", "irrelevant"), ("The revenue was $6.8M, they joked.", "irrelevant")]
     file = tmp_path / "pairs.jsonl"
     file.write_text("\n".join(pair(number, *text) for number, text in enumerate(texts, 1)))
     return file
@@ -38,7 +38,7 @@ def items(tmp_path: Path, model: FakeModel) -> Path:
     """Two conflicts and two items without one, from two datasets; the last has a conflict that people did not see."""
     both = ("The revenue was $6.8M.", "The revenue was $4.2M.")
     lines = [item(1, True, *both, dataset="a"), item(2, True, *both, dataset="b")]
-    lines += [item(3, False, both[0], "Gulls breed here.", dataset="a"), item(4, False, *both, dataset="b")]
+    lines += [item(3, False, both[0], "Gulls bring no revenue.", dataset="a"), item(4, False, *both, dataset="b")]
     file = tmp_path / "items.jsonl"
     file.write_text("\n".join(lines))
     return file
@@ -67,7 +67,6 @@ def test_stances_end_to_end(cli: Any, pairs: Path) -> None:
 def test_two_judges_are_compared_item_by_item(cli: Any, pairs: Path, model: FakeModel) -> None:
     command = ("eval", "stance", "--data", str(pairs), "--judge", "contrast", "--json")
     assert cli(*command, "--run", "a").code == 0
-    model.answers = ["$4.2M", "$6.8M", "Gulls"]
     model.broken, model.breaks = (500, {"error": {"message": "boom"}}), "joked"
     assert cli(*command, "--run", "b").code == 4
     shown = cli("runs", "diff", "a", "b").out
@@ -91,6 +90,21 @@ def test_conflicts_end_to_end_by_dataset(cli: Any, items: Path) -> None:
     assert "b: no conflict" in shown.out and "accuracy 75.0%" in shown.out
 
 
+def test_an_items_claim_is_taken_apart_where_that_is_asked_for(cli: Any, tmp_path: Path, model: FakeModel) -> None:
+    both = ("The revenue was $6.8M.", "The revenue was $4.2M.")
+    file = tmp_path / "one.jsonl"
+    file.write_text(item(1, True, *both, claim="The audit is over; the revenue was $6.8M."))
+    command = ("eval", "conflictbench", "--data", str(file), "--judge", "builtin", "--json", "--run")
+    whole = cli(*command, "whole").json
+    assert (whole["pairs"], whole["lm_calls"], whole["config"]["claims"]) == (2, 0, "whole")
+    apart = cli(*command, "apart", "--claims", "atomic").json
+    assert (apart["pairs"], apart["lm_calls"], apart["config"]["claims"]) == (4, 1, "atomic")
+    # Only where it is taken apart do its prompts count.
+    assert whole["config"]["prompts"] is None and apart["config"]["prompts"]
+    ended = cli(*command, "whole", "--claims", "atomic")
+    assert (ended.code, "claims" in json.loads(ended.out)["error"]["message"]) == (2, True)
+
+
 def test_two_judges_are_compared_on_conflicts_as_well(cli: Any, items: Path, model: FakeModel) -> None:
     command = ("eval", "conflictbench", "--data", str(items), "--judge", "contrast", "--json")
     assert cli(*command, "--run", "a").code == 0
@@ -107,7 +121,7 @@ def test_a_published_set_is_judged_as_it_is(cli: Any, tmp_path: Path, model: Fak
         {"title": "Acme (shoes)", "text": "The revenue was $6.8M.", "pid": "1", "answer": "$6.8M"},
         {"title": "Acme (tea)", "text": "The revenue was $4.2M.", "pid": "2", "answer": "$4.2M"},
     ]
-    gulls = [{"title": "Gulls", "text": "Gulls breed here.", "pid": "3", "answer": "here"}]
+    gulls = [{"title": "Gulls", "text": "Gulls bring no revenue.", "pid": "3", "answer": "here"}]
     file = tmp_path / "dev.json"
     rows = [{"qid": "1", "ambiguous_entity": "Acme", "question": QUESTION, "documents": documents}]
     rows.append({"qid": "2", "ambiguous_entity": "Gull", "question": "Where do gulls breed?", "documents": gulls})
@@ -247,7 +261,7 @@ def test_where_the_other_side_may_be_in_what_was_not_judged_the_item_is_not_judg
     cli: Any, items: Path, model: FakeModel
 ) -> None:
     both = ("The revenue was $6.8M.", "The revenue was $4.2M.")
-    items.write_text(f"{items.read_text()}\n{item(5, True, *both, 'Gulls breed here.', dataset='a')}")
+    items.write_text(f"{items.read_text()}\n{item(5, True, *both, 'Gulls bring no revenue.', dataset='a')}")
     model.broken, model.breaks = (500, {"error": {"message": "boom"}}), "Gulls"
     ended = cli("eval", "conflictbench", "--data", str(items), "--run", "r", "--judge", "contrast", "--json")
     assert (ended.code, ended.json["unjudged"], ended.json["partly_judged"]) == (4, 1, 1)
