@@ -436,6 +436,7 @@ def compared(a: Run, b: Run) -> list[StageChange]:
     """Two runs item by item, for every stage that both have answers of.
 
     An answer is a stage's `choice`, an index into the item's `choices`, and right where it is the item's `answer`.
+    The answer that `regenerated` was made from, its `first`, is that of `rag`.
     Items are the same where their ids, questions, claims and choices are.
     """
     items = {name: data for name, data in a.items().items() if "choices" in data and "answer" in data}
@@ -444,10 +445,10 @@ def compared(a: Run, b: Run) -> list[StageChange]:
     found: dict[str, list[tuple[str, Any, Any]]] = {}
     for name, data in items.items():
         if all(others.get(name, {}).get(key) == data.get(key) for key in ("question", "claim", "choices")):
-            for stage, kept in before.get(name, {}).items():
-                then = after.get(name, {}).get(stage)
-                if then is not None and "choice" in kept.data and "choice" in then.data:
-                    found.setdefault(stage, []).append((name, kept.data["choice"], then.data["choice"]))
+            now = _answers(after.get(name, {}))
+            for stage, was in _answers(before.get(name, {})).items():
+                if stage in now:
+                    found.setdefault(stage, []).append((name, was, now[stage]))
     return [
         StageChange(
             stage=stage,
@@ -458,6 +459,16 @@ def compared(a: Run, b: Run) -> list[StageChange]:
         )
         for stage, pairs in found.items()
     ]
+
+
+def _answers(stages: Mapping[str, Finished]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, kept in stages.items():
+        if "first" in kept.data:
+            found[name.replace("regenerated", "rag", 1)] = kept.data["first"]
+        if "choice" in kept.data:
+            found[name] = kept.data["choice"]
+    return found
 
 
 def _change(name: str, data: Mapping[str, Any], was: int, now: int) -> ItemChange:

@@ -308,6 +308,8 @@ def test_two_runs_are_compared_item_by_item(cli: Any, data: Path, model: FakeMod
     assert "+ q1  What was the revenue of firm 1?  $4.2M \u2192 $6.8M" in ended.out
     stages = {stage["stage"]: stage for stage in cli("runs", "diff", "r", "s", "--json").json["stages"]}
     assert stages["regenerated"]["changed"] == []
+    # What `regenerated` began with is what `rag` says.
+    assert (stages["rag"]["n"], stages["rag"]["right_before"], stages["rag"]["right_after"]) == (4, 1, 3)
 
 
 def test_a_folder_without_a_run_is_told(cli: Any, tmp_path: Path) -> None:
