@@ -127,7 +127,7 @@ def _fail(error: RegenError, arguments: list[str]) -> int:
 
         try:
             print(failure(error).model_dump_json(), flush=True)
-        except BrokenPipeError:
+        except OSError:
             _print_no_more()
     complain(error)
     return error.exit_code

@@ -77,6 +77,14 @@ def test_ctrl_c_while_the_command_line_is_imported_ends_in_one_sentence(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_takes_no_sentence_from_an_error() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [*REGEN, "nosuch", "--json"]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "regen: No such command 'nosuch'. See regen --help.\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_output_that_cannot_be_written_ends_in_one_sentence() -> None:
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run([*REGEN, "schema", "ask"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
