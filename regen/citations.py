@@ -8,10 +8,12 @@ from collections.abc import Collection, Sequence
 from regen.types import Document
 
 _CITATION = re.compile(r"((?:(?<![ \t])[ \t]+)?)\[\s*(\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*)\s*\]")
-# Citations that are the subject of a sentence: "[1] says", "[2] (2024) and [3] state".
+# Citations that are the subject of a sentence: "[1] says", "[2] (2024) and [3] contradict this by stating".
 _SAYS = (
-    r"(?:also |both |all )?(?:say|state|report|announce|claim|note|confirm|repeat|write|give|said|wrote|gave)"
-    r"(?:s|d|es|ed)?\b"
+    r"(?:also |both |all )?(?:(?:contradict|dispute|deny|support)(?:s|ed)? (?:this|that|it|them) by "
+    r"(?:saying|stating|reporting|announcing|claiming|noting|confirming|repeating|writing|giving|mentioning|indicating)"
+    r"|(?:say|state|report|announce|claim|note|confirm|repeat|write|give|mention|indicate|said|wrote|gave)(?:s|d|es|ed)?)"
+    r"\b"
 )
 _SUBJECT = re.compile(rf"(?:\[\d{{1,3}}\](?:\s*\([^()]*\))?(?:\s*(?:,|and|&))?\s*)+(?={_SAYS})", re.IGNORECASE)
 _ATTRIBUTION = re.compile(rf"documents? (\d+(?:(?:, | and )\d+)*) {_SAYS}[ :]*(?:that\b)?", re.IGNORECASE)

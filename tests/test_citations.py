@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from regen.citations import check_citations, name_sources, without_citations
+from regen.citations import attribution, check_citations, name_sources, without_citations
 from regen.types import Document
 
 DOCUMENTS = [Document(id=name, text="Text.") for name in ("a.md", "b.md", "c.md")]
@@ -80,11 +80,30 @@ def test_a_text_without_its_citations_keeps_everything_else() -> None:
     [
         ("[1] says 12 euros.", "document 1 says 12 euros."),
         ("[2] (2019-01-31) and [3] state 10 euros [2].", "documents 2 and 3 state 10 euros [2]."),
+        (
+            "[2] (2019-01-31) and [3] contradict this by stating that it is 10 euros.",
+            "documents 2 and 3 contradict this by stating that it is 10 euros.",
+        ),
         ("The fee is 12 euros [1].", "The fee is 12 euros [1]."),
+        ("The fee is 12 euros [1] contradicting itself.", "The fee is 12 euros [1] contradicting itself."),
     ],
 )
 def test_citations_that_are_the_subject_are_named(text: str, named: str) -> None:
     assert name_sources(text) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "said"),
+    [
+        ("document 1 says 12 euros.", {1}, "12 euros."),
+        ("Documents 2 and 3 both state that it is 10 euros.", {2, 3}, "it is 10 euros."),
+        ("documents 2 and 3 contradict this by stating that it is 10 euros.", {2, 3}, "it is 10 euros."),
+        ("documents 2 and 3 contradict this.", set(), "documents 2 and 3 contradict this."),
+        ("The fee is 12 euros.", set(), "The fee is 12 euros."),
+    ],
+)
+def test_what_a_text_says_that_documents_say_is_told_from_who_says_it(text: str, numbers: set[int], said: str) -> None:
+    assert attribution(text) == (numbers, said)
 
 
 @pytest.mark.parametrize("text", [" ".join(f"[{number}]" for number in range(60)) + " x", "5" + " " * 200_000 + "."])
