@@ -492,6 +492,29 @@ def test_a_document_that_gives_one_answer_plainly_need_not_choose(
     assert {item.document_id: item.confidence is not None for item in found.evidence} == {"old": False, "new": asked}
 
 
+def test_what_only_a_claim_says_is_offered_where_it_could_be_given(scripted_lm: MakeLM) -> None:
+    documents = [
+        Document(id="old", text="The fee is 10 euros, not 12 euros."),
+        Document(id="new", text="The fee is 12 euros, not 10 euros, and 14 euros for groups."),
+    ]
+
+    def script(system: str, user: str, request: Any) -> Any:
+        if not any(document.text in user for document in documents):
+            return "14 euros"
+        for document, known in zip(documents, DOCUMENTS, strict=False):
+            user = user.replace(document.text, known.text)
+        return reader()(system, user, request)
+
+    lm, contrast = scripted_lm(script, gives_logprobs=True), ContrastJudge()
+    judge(contrast, lm, CLAIMS[:1], documents, question=QUESTION)
+    begun = len(lm.engine.requests)
+    found = judge(contrast, lm, [Claim(id="c9", text="14 euros")], documents, question=QUESTION)
+    assert of(found, "c9") == {"old": "contradicts", "new": "contradicts"}
+    choosing = [prompt for prompt in lm.engine.prompts()[begun:] if shown(prompt)]
+    assert choosing and all(documents[1].text in prompt for prompt in choosing)
+    assert all("14 euros" in shown(prompt).values() for prompt in choosing)
+
+
 def test_where_somebody_is_asked_for_a_role_is_no_rival_of_a_name(scripted_lm: MakeLM) -> None:
     documents = [
         Document(id="name", text="The support team is led by Priya Raman."),

@@ -150,6 +150,7 @@ class ContrastJudge(JudgeModule):
         answers = _of_one_kind([(read[document.id], document) for document in standing], question)
         groups = group(answers)[:MAX_ANSWERS]
         options = [min((answers[place] for place in places), key=len) for places in groups]
+        own = len(options)
         stated = {claim.id: self._stated(attribution(claim.text)[1], question, options) for claim in claims}
         # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
         sides: dict[str, tuple[int | None, float | None]] = {
@@ -160,13 +161,21 @@ class ContrastJudge(JudgeModule):
         undecided = [
             document
             for document in readers
-            if document.id not in sides and _can_give(document, read[document.id], options, question)
+            if document.id not in sides and _possible(document, read[document.id], options, question)
         ]
         if undecided:
-            shown = _as_options(options, answers, question) + [SOMETHING_ELSE] * (len(options) == 1)
-            chosen_by, failed = each_document(
-                lambda d: self._choice(fence(d), question, shown), undecided, steps.part(1)
-            )
+            shown = _as_options(options, answers, question)
+
+            def choice(document: Document) -> tuple[int | None, float]:
+                # What only a claim says is offered where it could be given: so most documents need not choose anew
+                # when a second answer's claims are judged.
+                can_be_given = _possible(document, read[document.id], options, question)
+                places = [place for place in range(len(options)) if place < own or place in can_be_given]
+                texts = [shown[place] for place in places] + [SOMETHING_ELSE] * (len(places) == 1)
+                chosen, sure = self._choice(fence(document), question, texts)
+                return None if chosen is None else [*places, len(options)][chosen], sure
+
+            chosen_by, failed = each_document(choice, undecided, steps.part(1))
             sides |= chosen_by
             unjudged = [*unjudged, *failed]
         evidence = []
@@ -342,9 +351,10 @@ def _is_on(document: Document, question: str) -> bool:
     return any(bearing(f"{document.title} {part}", question) >= BEARING for part in sentences(document.text))
 
 
-def _can_give(document: Document, read: str, options: Sequence[str], question: str) -> bool:
-    """Whether a document would be taken to give any of the answers, if it chose that one."""
-    return any(_given(document, read, (place, None), options, question) for place in range(len(options)))
+def _possible(document: Document, read: str, options: Sequence[str], question: str) -> set[int]:
+    """Which of the answers a document would be taken to give, if it chose them."""
+    places = range(len(options))
+    return {place for place in places if _given(document, read, (place, None), options, question)}
 
 
 def _given(
