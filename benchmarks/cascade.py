@@ -13,15 +13,19 @@ import argparse
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from eval_conflictbench.metrics import Scores, scores
 from eval_conflictbench.runner import CONFLICT, JUDGING, documents_of, found, labels_of, meant
 from regen.conflict import aggregate
-from regen.judges.cascade import SURE
+from regen.errors import InputError
+from regen.judges.cascade import SURE, doubts
 from regen.runs import Run
-from regen.types import ConflictReport, Evidence, Judgement, Stance
+from regen.types import ConflictReport, Judgement, Stance
 
 STEPS = [step / 20 for step in range(10, 20)]
+# What else than the judge both runs must have in common.
+ALIKE = ("data_sha256", "part", "seed", "claims", "support", "check_quotes")
 
 
 def main() -> None:
@@ -29,44 +33,43 @@ def main() -> None:
     parser.add_argument("cheap", type=Path)
     parser.add_argument("dear", type=Path)
     options = parser.parse_args()
-    with closing(Run.read(options.cheap)) as cheap, closing(Run.read(options.dear)) as dear:
-        items, first, second = dear.items(), reports(cheap), reports(dear)
-    both = [name for name in items if name in first and name in second]
+    try:
+        with closing(Run.read(options.cheap)) as cheap, closing(Run.read(options.dear)) as dear:
+            config, items, first, second = dear.config, dear.items(), reports(cheap), reports(dear)
+            unlike = [name for name in ALIKE if cheap.config.get(name) != config.get(name)]
+    except InputError as error:
+        parser.error(str(error))
+    if unlike:
+        parser.error(f"the runs are not of the same items, judged in the same way: they differ in {', '.join(unlike)}")
+    both = [name for name in items if name in first and name in second and first[name].claims == second[name].claims]
     if len(both) < len(items):
-        print(f"{len(items) - len(both)} of {len(items)} items are not finished in both runs, and are left out.")
+        print(f"{len(items) - len(both)} of {len(items)} items are left out: not both runs judged the same of them.")
     if not both:
-        parser.error("no item is finished in both runs: they must be of the same sample")
+        parser.error("no item is judged in both runs")
     print(f"{'sure from':>12}{'sent on':>9}{'F1':>7}{'95%':>14}   right by label, over {len(both)} items")
-    bounds = [("nothing", dict.fromkeys(Stance, 0.0))]
-    bounds += [(f"{step:.2f}", dict.fromkeys(Stance, step)) for step in STEPS]
-    bounds += [("everything", dict.fromkeys(Stance, 2.0)), ("default", SURE)]
+    bounds = [("first alone", None), *((f"{step:.2f}", dict.fromkeys(Stance, step)) for step in STEPS)]
+    bounds += [("second alone", dict.fromkeys(Stance, 2.0)), ("default", SURE)]
     for name, sure in bounds:
         outcomes, sent, pairs = [], 0, 0
         for item in both:
-            evidence = [
-                one if is_sure(one, sure) else other
-                for one, other in zip(first[item].evidence, second[item].evidence, strict=True)
-            ]
-            sent += sum(not is_sure(one, sure) for one in first[item].evidence)
-            pairs += len(evidence)
-            report = aggregate(second[item].claims, documents_of(items[item]), Judgement(evidence=evidence))
+            on = doubts(first[item].evidence, sure) if sure else set()
+            evidence = [one for one in first[item].evidence if one.document_id not in on]
+            evidence += [one for one in second[item].evidence if one.document_id in on]
+            documents = documents_of(items[item])
+            sent, pairs = sent + len(on), pairs + len(documents)
+            # Quotes were checked when these were judged.
+            report = aggregate(second[item].claims, documents, Judgement(evidence=evidence), check_quotes=False)
             outcomes.append((meant(items[item]), found(items[item], report)))
         show(name, sent / pairs, scores(outcomes, labels_of(items[both[0]])))
 
 
 def reports(run: Run) -> Mapping[str, ConflictReport]:
     """What a judge said of each item, by id; without items of which it could not judge some document."""
-    done = {
-        name: ConflictReport.model_validate(stages[JUDGING].data["report"])
-        for name, stages in run.finished().items()
-        if JUDGING in stages
+    done: dict[str, Any] = {
+        name: stages[JUDGING].data["report"] for name, stages in run.finished().items() if JUDGING in stages
     }
-    return {name: report for name, report in done.items() if not report.unjudged}
-
-
-def is_sure(item: Evidence, sure: Mapping[Stance, float]) -> bool:
-    """As the cascade has it."""
-    return item.confidence is not None and item.confidence >= sure[item.stance]
+    read = {name: ConflictReport.model_validate(report) for name, report in done.items()}
+    return {name: report for name, report in read.items() if not report.unjudged}
 
 
 def show(name: str, sent: float, found: Scores) -> None:

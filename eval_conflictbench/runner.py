@@ -33,10 +33,12 @@ class Decomposer(dspy.Module):
         self.claims = claim_predictor(kind)
 
     def forward(self, claim: str, question: str | None, documents: Sequence[Document]) -> Any:
-        """A `dspy.Prediction` with `claims` and, where some were left out, `warnings`."""
+        """A `dspy.Prediction` with `claims` and `warnings`."""
         warnings: list[str] = []
         with dspy.context(adapter=dspy.settings.adapter or PlainAdapter()):
             claims = find_claims(self.claims, claim, question, warnings, kind=self.kind, documents=documents)
+        if not claims:
+            warnings.append("No claim was found in it, so no document could contradict one.")
         return dspy.Prediction(claims=claims, warnings=warnings)
 
 

@@ -97,11 +97,12 @@ def evaluate(plan: Plan) -> None:
 
             def new_judge() -> Judge:
                 judge = make_judge(settings.judge, samples=settings.judge_samples, seed=settings.seed)
-                if plan.program and not hasattr(judge, "named_predictors"):
+                has_prompts = hasattr(judge, "named_predictors")
+                if plan.program and not has_prompts and plan.claims == "whole":
                     raise InputError(
                         f"The judge {settings.judge} has no prompts, so that --program has nothing to give it."
                     )
-                if plan.program:
+                if plan.program and has_prompts:
                     plan.program.apply(judge, "judge.")
                 return judge
 
@@ -154,7 +155,7 @@ def _config(plan: Plan, name: str, judge: Any, decomposer: Any, lm: Any) -> dict
         "check_quotes": settings.check_quotes,
         "temperature": settings.temperature,
         "max_tokens": settings.max_tokens,
-        "claims": plan.claims,
+        "claims": None if plan.claims == "whole" else plan.claims,
         "prompts": prompts_hash(*prompted) if prompted else None,
         "judge_files": getattr(judge, "identity", None),
         "program": plan.program.sha256 if plan.program else None,

@@ -10,7 +10,8 @@ from regen.types import Document
 _CITATION = re.compile(r"((?:(?<![ \t])[ \t]+)?)\[\s*(\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*)\s*\]")
 # Citations that are the subject of a sentence: "[1] says", "[2] (2024) and [3] contradict this by stating".
 _SAYS = (
-    r"(?:also |both |all )?(?:(?:contradict|dispute|deny|support)(?:s|ed)? (?:this|that|it|them) by "
+    r"(?:also |both |all )?"
+    r"(?:(?:contradict(?:s|ed)?|dispute[sd]?|den(?:y|ies|ied)|support(?:s|ed)?) (?:this|that|it|them) by "
     r"(?:saying|stating|reporting|announcing|claiming|noting|confirming|repeating|writing|giving|mentioning|indicating)"
     r"|(?:say|state|report|announce|claim|note|confirm|repeat|write|give|mention|indicate|said|wrote|gave)(?:s|d|es|ed)?)"
     r"\b"

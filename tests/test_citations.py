@@ -92,12 +92,18 @@ def test_citations_that_are_the_subject_are_named(text: str, named: str) -> None
     assert name_sources(text) == named
 
 
+DISAGREEING = "contradicts contradicted disputes disputed denies denied supports supported".split()
+
+
 @pytest.mark.parametrize(
     ("text", "numbers", "said"),
     [
         ("document 1 says 12 euros.", {1}, "12 euros."),
         ("Documents 2 and 3 both state that it is 10 euros.", {2, 3}, "it is 10 euros."),
         ("documents 2 and 3 contradict this by stating that it is 10 euros.", {2, 3}, "it is 10 euros."),
+        *((f"document 1 {verb} this by saying it is 10 euros.", {1}, "it is 10 euros.") for verb in DISAGREEING),
+        ("document 1 mentions that it is 10 euros.", {1}, "it is 10 euros."),
+        ("document 1 indicated it is 10 euros.", {1}, "it is 10 euros."),
         ("documents 2 and 3 contradict this.", set(), "documents 2 and 3 contradict this."),
         ("The fee is 12 euros.", set(), "The fee is 12 euros."),
     ],

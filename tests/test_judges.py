@@ -442,6 +442,61 @@ def test_a_document_without_a_sentence_on_the_question_is_not_read(scripted_lm: 
     assert not any(DOCUMENTS[2].text in prompt for prompt in lm.engine.prompts())
 
 
+def test_a_document_without_a_text_is_read_by_its_title(scripted_lm: MakeLM) -> None:
+    bare = Document(id="new", title="The fee is 12 euros", text="")
+
+    def script(system: str, user: str, request: Any) -> Any:
+        return reader()(system, user.replace(bare.title, DOCUMENTS[1].text), request)
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], [DOCUMENTS[0], bare], question=QUESTION)
+    assert found.answers == {"old": "10 euros", "new": "12 euros"}
+
+
+def test_how_sure_it_is_that_a_document_says_nothing_is_known_only_where_it_was_read(scripted_lm: MakeLM) -> None:
+    silent = Document(id="silent", text="The council sets the fee.")
+
+    def script(system: str, user: str, request: Any) -> Any:
+        return reader()(system, user.replace(silent.text, DOCUMENTS[2].text), request)
+
+    documents = [DOCUMENTS[0], silent, DOCUMENTS[2]]
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], documents, question=QUESTION)
+    assert {item.document_id: item.confidence for item in found.evidence} == {"old": None, "silent": 1.0, "none": None}
+
+
+def test_what_documents_that_are_not_read_say_is_kept_where_those_that_are_fail(scripted_lm: MakeLM) -> None:
+    def script(*_: Any) -> Any:
+        raise ProviderError("The endpoint went away.")
+
+    claim = Claim(id="c1", text="The museum opens on Mondays at ten.")
+    documents = [DOCUMENTS[0], Document(id="hours", text="The museum opens on Mondays at ten.")]
+
+    def answering(system: str, user: str, request: Any) -> Any:
+        return script() if DOCUMENTS[0].text in user else "none"
+
+    lm = scripted_lm(answering, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, [claim], documents, question=QUESTION)
+    assert [item.document_id for item in found.unjudged] == ["old"]
+    assert of(found, "c1") == {"hours": "supports"}
+
+
+def test_without_a_question_documents_that_were_read_for_any_claim_are_judged(scripted_lm: MakeLM) -> None:
+    claims = [CLAIMS[0], Claim(id="c2", text="Gulls breed on cliffs alone.")]
+
+    def script(system: str, user: str, request: Any) -> Any:
+        if "question that the statement answers" in system:
+            return "Where do gulls breed?" if "Gulls" in user else QUESTION
+        if DOCUMENTS[2].text in user:
+            raise ProviderError("The endpoint went away.")
+        return reader()(system, user, request)
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, claims, question=None)
+    assert of(found, "c1")["old"] == "supports"
+    assert [item.document_id for item in found.unjudged] == ["none"]
+
+
 @pytest.mark.parametrize("question", [QUESTION, None], ids=["asked", "not asked"])
 def test_where_every_document_that_is_read_fails_those_that_are_not_read_judge_nothing(
     question: str | None, scripted_lm: MakeLM
@@ -513,6 +568,34 @@ def test_what_only_a_claim_says_is_offered_where_it_could_be_given(scripted_lm: 
     choosing = [prompt for prompt in lm.engine.prompts()[begun:] if shown(prompt)]
     assert choosing and all(documents[1].text in prompt for prompt in choosing)
     assert all("14 euros" in shown(prompt).values() for prompt in choosing)
+
+
+def test_a_choice_counts_for_the_answer_that_was_offered_there(scripted_lm: MakeLM) -> None:
+    """Of two answers that only claims give, the first is not offered, so that the second stands in its place."""
+    documents = [
+        Document(id="old", text="The fee is 10 euros, not 12 euros."),
+        Document(id="new", text="The fee is 12 euros, not 10 euros, or 14 euros."),
+    ]
+    claims = [Claim(id="c1", text="99 euros"), Claim(id="c2", text="14 euros")]
+
+    def script(_: str, user: str, __: Any) -> Any:
+        options = shown(user)
+        if not options:
+            return next((claim.text for claim in claims if claim.text in user and "fee is" not in user), "10 euros")
+        wanted = "14 euros" if documents[1].text in user else "10 euros"
+        right = next(letter for letter, text in options.items() if text == wanted)
+        return right, {letter: -0.05 if letter == right else -6.0 for letter in options}
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, claims, documents, question=QUESTION)
+    assert found.answers == {"old": "10 euros", "new": "14 euros"}
+    assert of(found, "c1") == {"old": "contradicts", "new": "contradicts"}
+    assert of(found, "c2") == {"old": "contradicts", "new": "supports"}
+    offered = [set(shown(prompt).values()) for prompt in lm.engine.prompts() if shown(prompt)]
+    assert not any("99 euros" in options for options in offered)
+    # A document's own answers are offered to all, those of claims to those that could give them.
+    assert all("10 euros" in options for options in offered)
+    assert {"14 euros" in options for options in offered} == {True, False}
 
 
 def test_where_somebody_is_asked_for_a_role_is_no_rival_of_a_name(scripted_lm: MakeLM) -> None:
@@ -599,14 +682,19 @@ def test_every_stance_that_counts_quotes_a_sentence_of_its_document(scripted_lm:
 
 
 def test_documents_that_agree_are_set_against_something_else(scripted_lm: MakeLM) -> None:
+    other = Document(id="new", text="The fee, no longer 10 euros, is being thought about.")
+
     def script(system: str, user: str, request: Any) -> Any:
-        if shown(user) and DOCUMENTS[1].text in user:
-            return "B", {"A": -4.0, "B": -0.05, "N": -4.0}
-        return reader({"old": "10 euros", "new": "ten euros", "none": "none"})(system, user, request)
+        options = shown(user)
+        if options and other.text in user:
+            right = next(letter for letter, text in options.items() if text == "something else")
+            return right, {letter: -0.05 if letter == right else -4.0 for letter in options}
+        return reader()(system, user.replace(other.text, DOCUMENTS[0].text), request)
 
     lm = scripted_lm(script, gives_logprobs=True)
-    found = judge(ContrastJudge(), lm, CLAIMS[:1], question=QUESTION)
-    assert of(found, "c1") == {"old": "supports", "new": "irrelevant", "none": "irrelevant"}
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], [DOCUMENTS[0], other], question=QUESTION)
+    assert of(found, "c1") == {"old": "supports", "new": "irrelevant"}
+    assert any("something else" in shown(prompt).values() for prompt in lm.engine.prompts())
 
 
 def test_what_was_asked_once_is_not_asked_again_for_a_second_answer(scripted_lm: MakeLM) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import dspy
@@ -66,8 +66,7 @@ class CascadeJudge(JointJudge):
                 raise
             why = Unjudged(document_id="", cause=str(cause).rstrip("."))
             first = Judgement(unjudged=[why.model_copy(update={"document_id": item.id}) for item in documents])
-        doubtful = {item.document_id for item in first.evidence if not self._is_sure(item)}
-        doubtful |= {item.document_id for item in first.unjudged}
+        doubtful = doubts(first.evidence, self.sure) | {item.document_id for item in first.unjudged}
         left = [document for document in documents if document.id in doubtful]
         kept = [_by(item, self.names[0]) for item in first.evidence if item.document_id not in doubtful]
         if not left:
@@ -96,8 +95,10 @@ class CascadeJudge(JointJudge):
             why = str(cause).rstrip(".")
             return Judgement(unjudged=[Unjudged(document_id=document.id, cause=why) for document in documents])
 
-    def _is_sure(self, item: Evidence) -> bool:
-        return item.confidence is not None and item.confidence >= self.sure[item.stance]
+
+def doubts(evidence: Iterable[Evidence], sure: Mapping[Stance, float]) -> set[str]:
+    """The ids of the documents that take some stance without a confidence, or with one below the bound for it."""
+    return {item.document_id for item in evidence if item.confidence is None or item.confidence < sure[item.stance]}
 
 
 def _by(item: Evidence, name: str) -> Evidence:

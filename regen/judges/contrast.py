@@ -1,9 +1,9 @@
 """The judge for weak models: it lets the model read and choose, not pass verdicts.
 
 Asked for a verdict, a small model says "supports" to nearly everything. Asked which of several answers a document
-gives, it is nearly always right. So each document is first asked for its own answer to the question; answers that
-agree are put together; then each document chooses among what is left. A document supports the claims that state its
-answer and contradicts those that state another one.
+gives, it is nearly always right. So each document that has a sentence on the question is first asked for its own
+answer; answers that agree are put together; then each of these documents chooses among what is left. A document
+supports the claims that state its answer and contradicts those that state another one.
 """
 
 from __future__ import annotations
@@ -102,12 +102,14 @@ class ContrastJudge(JudgeModule):
             return Judgement()
         if exclusive and question and len(claims) > 1:
             found = self._rivals(claims, documents, question, progress)
-            asked = {item.document_id for item in found.evidence}
+            heard = {item.document_id for item in found.evidence}
         elif question:
-            found, asked = self._answers(claims, documents, question, progress)
+            found, heard = self._answers(claims, documents, question, progress)
         else:
-            found, asked = self._unasked(claims, documents, progress)
-        refuse_nothing(asked, found.unjudged)
+            found, heard = self._unasked(claims, documents, progress)
+        # A document that is not read can take a side all the same.
+        heard |= {item.document_id for item in found.evidence if item.stance is not Stance.IRRELEVANT}
+        refuse_nothing(heard, found.unjudged)
         return found
 
     def _rivals(
@@ -139,7 +141,7 @@ class ContrastJudge(JudgeModule):
     ) -> tuple[Judgement, set[str]]:
         """Claims of a free answer to a question: against the documents' own answers, or else one by one.
 
-        Also about which documents the model was asked and replied.
+        Also the ids of the documents that the model was asked about and did not fail on.
         """
         steps = _Steps(progress, 2 * len(documents))
         near = [document for document in documents if _is_on(document, question)]
@@ -158,19 +160,18 @@ class ContrastJudge(JudgeModule):
             for document in standing
             if (side := _plainly(document, read[document.id], options, question)) is not None
         }
-        undecided = [
-            document
+        possible = {
+            document.id: _possible(document, read[document.id], options, question)
             for document in readers
-            if document.id not in sides and _possible(document, read[document.id], options, question)
-        ]
-        if undecided:
+            if document.id not in sides
+        }
+        if undecided := [document for document in readers if possible.get(document.id)]:
             shown = _as_options(options, answers, question)
 
             def choice(document: Document) -> tuple[int | None, float]:
                 # What only a claim says is offered where it could be given: so most documents need not choose anew
-                # when a second answer's claims are judged.
-                can_be_given = _possible(document, read[document.id], options, question)
-                places = [place for place in range(len(options)) if place < own or place in can_be_given]
+                # when a second answer's claims are judged, and no choice is lost to what would not be taken from them.
+                places = [place for place in range(len(options)) if place < own or place in possible[document.id]]
                 texts = [shown[place] for place in places] + [SOMETHING_ELSE] * (len(places) == 1)
                 chosen, sure = self._choice(fence(document), question, texts)
                 return None if chosen is None else [*places, len(options)][chosen], sure
@@ -179,6 +180,7 @@ class ContrastJudge(JudgeModule):
             sides |= chosen_by
             unjudged = [*unjudged, *failed]
         evidence = []
+        silent = {name for name, answer in read.items() if is_none(answer)}
         failed_ids = {item.document_id for item in unjudged}
         judged = [document for document in documents if document.id not in failed_ids]
         given = {
@@ -189,7 +191,7 @@ class ContrastJudge(JudgeModule):
         for claim in claims:
             for document in judged if stated[claim.id] else ():
                 side, said = given.get(document.id, (None, ""))
-                chosen, sure = sides.get(document.id, (None, 1.0))
+                chosen, sure = sides.get(document.id, (None, 1.0 if document.id in silent else None))
                 stance = _stance(side, stated[claim.id])
                 if stance is Stance.CONTRADICTS and is_of_others(claim, document):
                     stance = Stance.IRRELEVANT
@@ -212,15 +214,16 @@ class ContrastJudge(JudgeModule):
     ) -> tuple[Judgement, set[str]]:
         """Claims without a question: each is judged by the question that it answers. Also as `_answers`."""
         evidence: list[Evidence] = []
-        asked: set[str] = set()
+        heard: set[str] = set()
         unjudged: dict[str, Unjudged] = {}
         steps = _Steps(progress, len(claims) * len(documents))
         for place, claim in enumerate(claims):
-            found, near = self._answers([claim], documents, self._question(claim.text), steps.part(place, len(claims)))
+            question, part = self._question(claim.text), steps.part(place, len(claims))
+            found, of_claim = self._answers([claim], documents, question, part)
             evidence += found.evidence
-            asked |= near
+            heard |= of_claim
             unjudged |= {item.document_id: item for item in found.unjudged}
-        return Judgement(evidence=evidence, unjudged=list(unjudged.values())), asked
+        return Judgement(evidence=evidence, unjudged=list(unjudged.values())), heard
 
     def _statements(self, claims: Sequence[Claim], documents: Sequence[Document]) -> Judgement:
         """Claims that state no document's answer: by judges without a model, in the documents that share their words.
@@ -348,7 +351,8 @@ class _Steps:
 
 def _is_on(document: Document, question: str) -> bool:
     """Whether a document can give an answer at all: without such a sentence, none that is read in it would stand."""
-    return any(bearing(f"{document.title} {part}", question) >= BEARING for part in sentences(document.text))
+    parts = sentences(document.text) or [""]
+    return any(bearing(f"{document.title} {part}", question) >= BEARING for part in parts)
 
 
 def _possible(document: Document, read: str, options: Sequence[str], question: str) -> set[int]:

@@ -96,7 +96,7 @@ def test_an_items_claim_is_taken_apart_where_that_is_asked_for(cli: Any, tmp_pat
     file.write_text(item(1, True, *both, claim="The audit is over; the revenue was $6.8M."))
     command = ("eval", "conflictbench", "--data", str(file), "--judge", "builtin", "--json", "--run")
     whole = cli(*command, "whole").json
-    assert (whole["pairs"], whole["lm_calls"], whole["config"]["claims"]) == (2, 0, "whole")
+    assert (whole["pairs"], whole["lm_calls"], whole["config"]["claims"]) == (2, 0, None)
     apart = cli(*command, "apart", "--claims", "atomic").json
     assert (apart["pairs"], apart["lm_calls"], apart["config"]["claims"]) == (4, 1, "atomic")
     # Only where it is taken apart do its prompts count.
