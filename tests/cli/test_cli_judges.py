@@ -99,10 +99,20 @@ def test_an_items_claim_is_taken_apart_where_that_is_asked_for(cli: Any, tmp_pat
     assert (whole["pairs"], whole["lm_calls"], whole["config"]["claims"]) == (2, 0, None)
     apart = cli(*command, "apart", "--claims", "atomic").json
     assert (apart["pairs"], apart["lm_calls"], apart["config"]["claims"]) == (4, 1, "atomic")
+    assert f"Question: {QUESTION}" in model.prompts[-1]
     # Only where it is taken apart do its prompts count.
     assert whole["config"]["prompts"] is None and apart["config"]["prompts"]
     ended = cli(*command, "whole", "--claims", "atomic")
     assert (ended.code, "claims" in json.loads(ended.out)["error"]["message"]) == (2, True)
+
+
+def test_an_item_in_which_no_claim_is_found_is_told(cli: Any, tmp_path: Path, model: FakeModel) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_text(item(1, False, "The revenue was $6.8M.", claim="None."))
+    command = ("eval", "conflictbench", "--data", str(file), "--judge", "builtin", "--claims", "atomic", "--json")
+    found = cli(*command, "--run", "r").json
+    assert found["pairs"] == 0
+    assert found["warnings"] == {"No claim was found in it, so no document could contradict one.": 1}
 
 
 def test_two_judges_are_compared_on_conflicts_as_well(cli: Any, items: Path, model: FakeModel) -> None:

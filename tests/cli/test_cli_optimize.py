@@ -70,11 +70,18 @@ def test_the_compiled_prompts_reach_the_model_in_every_command(cli: Any, data: P
             {"claim": "It was $6.8M.", "document": "It was $6.8M.", "stance": "supports", "question": "How much?"}
         )
     )
+    items = data.parent / "items.jsonl"
+    items.write_text(
+        json.dumps({"id": "1", "claim": "It was $6.8M.", "documents": ["It was $6.8M."], "conflict": False})
+    )
+    # That judge has no prompts, but what takes the claims apart has.
+    apart = ("--claims", "atomic", "--judge", "builtin")
     for arguments, wanted in [
         (("ask", QUESTION, "-c", "$6.8M", "-c", "$4.2M"), ("choose", "judge.read")),
         (("score", "--response", "Revenue in 2025 was $4.2M.", "--question", QUESTION), ("claims", "judge.read")),
         (("eval", "choices", "--data", str(other), "--run", "r"), ("choose", "judge.read")),
         (("eval", "stance", "--data", str(pairs), "--run", "s"), ("judge.read",)),
+        (("eval", "conflictbench", "--data", str(items), *apart, "--run", "t"), ("claims",)),
     ]:
         model.prompts.clear()
         ended = cli(*arguments, "--program", "p", "--json")
