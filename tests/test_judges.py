@@ -387,6 +387,8 @@ def test_a_document_that_mentions_nothing_of_an_option_does_not_give_it(scripted
     found = judge(ContrastJudge(), lm, rivals, question=QUESTION, exclusive=True)
     assert set(stances(found).values()) == {"irrelevant"}
     assert found.answers == {}
+    # One that mentions none of them is not asked.
+    assert not any(DOCUMENTS[2].text in prompt for prompt in lm.engine.prompts())
 
 
 def test_an_option_in_the_questions_own_words_can_be_given_by_any_document(scripted_lm: MakeLM) -> None:

@@ -101,8 +101,7 @@ class ContrastJudge(JudgeModule):
         if not claims or not documents:
             return Judgement()
         if exclusive and question and len(claims) > 1:
-            found = self._rivals(claims, documents, question, progress)
-            heard = {item.document_id for item in found.evidence}
+            found, heard = self._rivals(claims, documents, question, progress)
         elif question:
             found, heard = self._answers(claims, documents, question, progress)
         else:
@@ -114,27 +113,30 @@ class ContrastJudge(JudgeModule):
 
     def _rivals(
         self, claims: Sequence[Claim], documents: Sequence[Document], question: str, progress: Progress | None
-    ) -> Judgement:
-        """Claims that are rival answers: each document chooses among them."""
+    ) -> tuple[Judgement, set[str]]:
+        """Claims that are rival answers: each document that mentions one chooses among them. Also as `_answers`."""
         options = [claim.text for claim in claims]
+        near = [item for item in documents if any(_mentions(item, option, question) for option in options)]
         chosen, unjudged = each_document(
-            lambda d: self._choice(fence(d), question, options, RIVAL_MARGIN), documents, progress
+            lambda d: self._choice(fence(d), question, options, RIVAL_MARGIN), near, progress
         )
         evidence = []
         answers: dict[str, str] = {}
+        sides: dict[str, tuple[int | None, float | None]] = {**chosen}
+        failed = {item.document_id for item in unjudged}
         for document in documents:
-            if document.id in chosen:
-                option, sure = chosen[document.id]
-                confidence: float | None = sure
-                if option is not None and not _mentions(document, options[option], question):
-                    option, confidence = None, None
-                if option is not None:
-                    answers[document.id] = options[option]
-                said = answers.get(document.id, "")
-                for place, claim in enumerate(claims):
-                    stance = _stance(option, {place})
-                    evidence.append(_evidence(claim, document, stance, confidence, said, question))
-        return Judgement(evidence=evidence, unjudged=unjudged, answers=answers)
+            if document.id in failed:
+                continue
+            option, confidence = sides.get(document.id, (None, None))
+            if option is not None and not _mentions(document, options[option], question):
+                option, confidence = None, None
+            if option is not None:
+                answers[document.id] = options[option]
+            said = answers.get(document.id, "")
+            for place, claim in enumerate(claims):
+                stance = _stance(option, {place})
+                evidence.append(_evidence(claim, document, stance, confidence, said, question))
+        return Judgement(evidence=evidence, unjudged=unjudged, answers=answers), set(chosen)
 
     def _answers(
         self, claims: Sequence[Claim], documents: Sequence[Document], question: str, progress: Progress | None
