@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 
 from eval_conflictbench.results import JudgeFigures
 from regen.cli.app import run
+from regen.errors import CancelledError
 from regen.output import Failure
 
 HERE = Path(__file__).parent
@@ -60,7 +61,9 @@ def main() -> None:
             arguments += ["--claims", options.claims] if command == "conflictbench" else []
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                run(arguments)
+                code = run(arguments)
+            if code == CancelledError.exit_code:
+                raise SystemExit(code)
             _show(judge, name, PRINTED.validate_json(printed.getvalue()))
 
 

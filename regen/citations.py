@@ -8,16 +8,32 @@ from collections.abc import Collection, Sequence
 from regen.types import Document
 
 _CITATION = re.compile(r"((?:(?<![ \t])[ \t]+)?)\[\s*(\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*)\s*\]")
-# Citations that are the subject of a sentence: "[1] says", "[2] (2024) and [3] contradict this by stating".
+# What documents do that are the subject of a sentence: "[1] says", "[2] (2024) and [3] contradict this by stating".
 _SAYS = (
     r"(?:also |both |all )?"
-    r"(?:(?:contradict(?:s|ed)?|dispute[sd]?|den(?:y|ies|ied)|support(?:s|ed)?) (?:this|that|it|them) by "
+    r"(?:(?:contradict(?:s|ed)?|dispute[sd]?|den(?:y|ies|ied)|support(?:s|ed)?) (?:this|that|it|them),? (?:by )?"
     r"(?:saying|stating|reporting|announcing|claiming|noting|confirming|repeating|writing|giving|mentioning|indicating)"
     r"|(?:say|state|report|announce|claim|note|confirm|repeat|write|give|mention|indicate|said|wrote|gave)(?:s|d|es|ed)?)"
     r"\b"
 )
-_SUBJECT = re.compile(rf"(?:\[\d{{1,3}}\](?:\s*\([^()]*\))?(?:\s*(?:,|and|&))?\s*)+(?={_SAYS})", re.IGNORECASE)
-_ATTRIBUTION = re.compile(rf"documents? (\d+(?:(?:, | and )\d+)*) {_SAYS}[ :]*(?:that\b)?", re.IGNORECASE)
+_SAYING = re.compile(_SAYS, re.IGNORECASE)
+_NUMBERS = r"\d{1,3}(?:[ \t]*[-\u2013,;][ \t]*\d{1,3})*"
+# Citations one after another, on one line, as a subject has them; what stands in brackets after one is no part of them.
+_RUN = re.compile(
+    rf"(?:\[[ \t]*(?:{_NUMBERS})[ \t]*\](?:[ \t]*\([^()\n]*\))?(?:[ \t]*(?:,[ \t]*(?:and\b|&)?|and\b|&))?[ \t]*)+",
+    re.IGNORECASE,
+)
+_ONE = re.compile(rf"\[[ \t]*({_NUMBERS})[ \t]*\][^\[\]]*")
+# After another word than these, the first of several citations belongs to what stands before it.
+_JOINS = re.compile(r"(?:^|[.!?:;,(\n]|\b(?:and|or|but|while|whereas|although|though|that|as|yet))\s*$", re.IGNORECASE)
+_ATTRIBUTION = re.compile(
+    r"(?:(?:however|but|and|yet|meanwhile|in contrast|by contrast|on the other hand),? )?"
+    rf"documents? (\d{{1,3}}(?:(?:, | and )\d{{1,3}})*) {_SAYS}[ :]*(?:that\b)?",
+    re.IGNORECASE,
+)
+_PARENTHESIS = re.compile(r"\([^()]*\)")
+# A range is read as far as this.
+_MOST_CITED = 999
 _PART = re.compile(r"(\d+)(?:\s*[-\u2013]\s*(\d+))?")
 
 
@@ -59,10 +75,16 @@ def name_sources(text: str) -> str:
     """The text with citations that are its subject as words: "[1] and [2] say" becomes "documents 1 and 2 say"."""
 
     def name(match: re.Match[str]) -> str:
-        numbers = re.findall(r"\[(\d+)\]", match.group())
-        return f"document{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)} "
+        if not _SAYING.match(text, match.end()):
+            return match.group()
+        cited = list(_ONE.finditer(_PARENTHESIS.sub("", match.group())))
+        kept = ""
+        if len(cited) > 1 and not _JOINS.search(text[max(0, match.start() - 20) : match.start()]):
+            kept = cited.pop(0).group()
+        numbers = [number for one in cited for number in _numbers(one.group(1), _MOST_CITED)]
+        return f"{kept}document{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))} "
 
-    return _SUBJECT.sub(name, text)
+    return _RUN.sub(name, text)
 
 
 def attribution(text: str) -> tuple[frozenset[int], str]:

@@ -56,7 +56,9 @@ def find_claims(
         whole = without_citations(named).strip()
         return [] if not whole or is_none(whole) else [_claim(1, whole, documents)]
     texts = list(predictor(question=question, response=without_citations(named)).claims)
-    for sentence in sentences(named) if kind == "atomic" else ():
+    # Before citations are words, a sentence that begins with one is told from the sentence before it.
+    parts = [name_sources(part) for part in sentences(harmless(response))]
+    for sentence in parts if kind == "atomic" else ():
         bare = without_citations(sentence)
         if attribution(bare)[0] or is_reported(bare):
             texts = [text for text in texts if not _covers([bare], text)]
@@ -65,7 +67,7 @@ def find_claims(
             texts.append(bare)
     if not texts:
         # A weak model may find none at all; what only says that there is no answer stays none.
-        texts = [bare for sentence in sentences(named) if not is_none(bare := without_citations(sentence))]
+        texts = [bare for sentence in parts if not is_none(bare := without_citations(sentence))]
     texts = list(dict.fromkeys(texts))
     if len(texts) > MAX_CLAIMS:
         warnings.append(f"The response makes {len(texts)} claims; the first {MAX_CLAIMS} were judged.")

@@ -86,6 +86,12 @@ def test_a_text_without_its_citations_keeps_everything_else() -> None:
         ),
         ("The fee is 12 euros [1].", "The fee is 12 euros [1]."),
         ("The fee is 12 euros [1] contradicting itself.", "The fee is 12 euros [1] contradicting itself."),
+        ("[1] (unlike [3]) says 12 euros.", "document 1 says 12 euros."),
+        ("It is 12 euros. [1]\n[3] says 10 euros.", "It is 12 euros. [1]\ndocument 3 says 10 euros."),
+        ("It is closed [1] and [2] says it is open.", "It is closed [1] and document 2 says it is open."),
+        ("But [1] and [2] say it is open.", "But documents 1 and 2 say it is open."),
+        ("[1], [2], and [3] say 12 euros.", "documents 1 and 2 and 3 say 12 euros."),
+        ("[1, 2] and [4-6] say 12 euros.", "documents 1 and 2 and 4 and 5 and 6 say 12 euros."),
     ],
 )
 def test_citations_that_are_the_subject_are_named(text: str, named: str) -> None:
@@ -102,6 +108,8 @@ DISAGREEING = "contradicts contradicted disputes disputed denies denied supports
         ("Documents 2 and 3 both state that it is 10 euros.", {2, 3}, "it is 10 euros."),
         ("documents 2 and 3 contradict this by stating that it is 10 euros.", {2, 3}, "it is 10 euros."),
         *((f"document 1 {verb} this by saying it is 10 euros.", {1}, "it is 10 euros.") for verb in DISAGREEING),
+        ("However, document 2 contradicts this, stating that it is 10 euros.", {2}, "it is 10 euros."),
+        (f"document {'1' * 5000} says that it is 10 euros.", set(), f"document {'1' * 5000} says that it is 10 euros."),
         ("document 1 mentions that it is 10 euros.", {1}, "it is 10 euros."),
         ("document 1 indicated it is 10 euros.", {1}, "it is 10 euros."),
         ("documents 2 and 3 contradict this.", set(), "documents 2 and 3 contradict this."),
@@ -112,7 +120,17 @@ def test_what_a_text_says_that_documents_say_is_told_from_who_says_it(text: str,
     assert attribution(text) == (numbers, said)
 
 
-@pytest.mark.parametrize("text", [" ".join(f"[{number}]" for number in range(60)) + " x", "5" + " " * 200_000 + "."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(f"[{number}]" for number in range(60)) + " x",
+        "5" + " " * 200_000 + ".",
+        "[1]" * 20_000 + " x",
+        "[1] (a) and " * 10_000,
+        ("[1]" + " " * 50) * 2_000 + "x",
+    ],
+    ids=["numbers", "spaces", "citations", "brackets", "gaps"],
+)
 def test_no_text_makes_the_search_for_citations_run_away(text: str) -> None:
     """With a pattern that can split its text in many ways, either would run for hours."""
     assert without_citations(name_sources(text)).split()

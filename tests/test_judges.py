@@ -483,6 +483,26 @@ def test_what_documents_that_are_not_read_say_is_kept_where_those_that_are_fail(
     assert of(found, "c1") == {"hours": "supports"}
 
 
+@pytest.mark.parametrize("question", [QUESTION, None], ids=["asked", "not asked"])
+def test_a_call_about_one_claim_that_fails_loses_no_other_claim(question: str | None, scripted_lm: MakeLM) -> None:
+    claims = [CLAIMS[0], Claim(id="c2", text="The margins of the museum tripled.")]
+
+    def script(system: str, user: str, request: Any) -> Any:
+        if "tripled" in user:
+            raise ProviderError("The endpoint went away.")
+        if "question that the statement answers" in system:
+            return QUESTION
+        return reader()(system, user, request)
+
+    lm = scripted_lm(script, gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, claims, question=question)
+    assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
+    assert of(found, "c2") == {}
+    assert {item.cause for item in found.unjudged} == {"The endpoint went away"}
+    with pytest.raises(ProviderError, match="No document could be judged: The endpoint went away"):
+        judge(ContrastJudge(), lm, claims[1:], question=question)
+
+
 def test_without_a_question_documents_that_were_read_for_any_claim_are_judged(scripted_lm: MakeLM) -> None:
     claims = [CLAIMS[0], Claim(id="c2", text="Gulls breed on cliffs alone.")]
 

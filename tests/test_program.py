@@ -750,6 +750,12 @@ def test_where_the_model_finds_no_claim_each_sentence_that_says_something_is_one
         def __call__(self, **_: Any) -> Any:
             return dspy.Prediction(claims=[])
 
+    said = "It opened in 1998 [1]. [2] (2021) contradicts this by stating that it opened in 2001."
+    found = find_claims(Nothing(), said, None, [], documents=[OLD, NEW])
+    assert [(claim.text, claim.sources) for claim in found] == [
+        ("It opened in 1998.", []),
+        ("document 2 contradicts this by stating that it opened in 2001.", [NEW.id]),
+    ]
     found = find_claims(Nothing(), "It is a myth that gulls swim. The document does not say more.", None, [])
     assert [claim.text for claim in found] == ["It is a myth that gulls swim."]
 

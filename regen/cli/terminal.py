@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -118,7 +118,8 @@ class Steps:
 
 def _say(out: Console, line: Text) -> None:
     # A file is not broken into lines at some width.
-    out.print(line, soft_wrap=not out.is_terminal)
+    with suppress(OSError):  # Where nobody can be told, the work goes on.
+        out.print(line, soft_wrap=not out.is_terminal)
 
 
 def duration(seconds: float) -> str:

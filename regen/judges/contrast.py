@@ -18,11 +18,13 @@ import dspy
 from regen.adapter import PlainAdapter
 from regen.choosing import choose
 from regen.citations import attribution
+from regen.errors import ConfigurationError
 from regen.fence import fence, one_line
 from regen.judges import Judge, Progress, make_judge
 from regen.judges.differences import differences
 from regen.judges.gather import each_document, is_of_others, refuse_nothing
 from regen.judges.module import JudgeModule
+from regen.models.failures import expected, translate
 from regen.quiet import cut_on_purpose
 from regen.quotes import sentences
 from regen.readings import (
@@ -155,7 +157,8 @@ class ContrastJudge(JudgeModule):
         groups = group(answers)[:MAX_ANSWERS]
         options = [min((answers[place] for place in places), key=len) for places in groups]
         own = len(options)
-        stated = {claim.id: self._stated(attribution(claim.text)[1], question, options) for claim in claims}
+        stated, lost = self._all_stated(claims, question, options)
+        claims = [claim for claim in claims if claim.id in stated]
         # Only documents that answered can take a side: the model seldom says "neither" of its own accord.
         sides: dict[str, tuple[int | None, float | None]] = {
             document.id: (side, None)
@@ -205,11 +208,15 @@ class ContrastJudge(JudgeModule):
                 evidence.append(_evidence(claim, document, stance, confidence, said, question))
         rest = self._statements([claim for claim in claims if not stated[claim.id]], judged)
         steps.end()
+        unjudged = [*unjudged, *rest.unjudged]
+        if lost:
+            known = {item.document_id for item in unjudged}
+            unjudged += [Unjudged(document_id=item.id, cause=lost) for item in documents if item.id not in known]
         return Judgement(
             evidence=[*evidence, *rest.evidence],
-            unjudged=[*unjudged, *rest.unjudged],
+            unjudged=unjudged,
             answers={name: options[side] for name, (side, _) in given.items()},
-        ), {document.id for document in near} - failed_ids
+        ), {document.id for document in near if claims} - failed_ids
 
     def _unasked(
         self, claims: Sequence[Claim], documents: Sequence[Document], progress: Progress | None
@@ -220,8 +227,13 @@ class ContrastJudge(JudgeModule):
         unjudged: dict[str, Unjudged] = {}
         steps = _Steps(progress, len(claims) * len(documents))
         for place, claim in enumerate(claims):
-            question, part = self._question(claim.text), steps.part(place, len(claims))
-            found, of_claim = self._answers([claim], documents, question, part)
+            try:
+                question = self._question(claim.text)
+            except expected() as error:
+                why = _cause(error)
+                unjudged |= {item.id: Unjudged(document_id=item.id, cause=why) for item in documents}
+                continue
+            found, of_claim = self._answers([claim], documents, question, steps.part(place, len(claims)))
             evidence += found.evidence
             heard |= of_claim
             unjudged |= {item.document_id: item for item in found.unjudged}
@@ -278,6 +290,19 @@ class ContrastJudge(JudgeModule):
 
         return pick(self._once((fenced, question, *options), ask), margin)
 
+    def _all_stated(
+        self, claims: Sequence[Claim], question: str, options: list[str]
+    ) -> tuple[dict[str, set[int]], str]:
+        """As `_stated` for each claim, by its id; without those the model failed for, and why it did."""
+        stated: dict[str, set[int]] = {}
+        lost = ""
+        for claim in claims:
+            try:
+                stated[claim.id] = self._stated(attribution(claim.text)[1], question, options)
+            except expected() as error:
+                lost = _cause(error)
+        return stated, lost
+
     def _stated(self, claim: str, question: str, options: list[str]) -> set[int]:
         """Which of the answers a claim states; an answer that is not among them yet is added."""
         if any(map(is_yes_or_no, options)) and not (is_yes_or_no(claim) or bearing(claim, question) >= BEARING):
@@ -322,6 +347,14 @@ def pick(scores: Sequence[float], margin: float = MARGIN) -> tuple[int | None, f
     if options[best] - max(rest) >= margin:
         return best, min(1.0, math.exp(options[best]))
     return None, 1.0 - min(1.0, math.exp(options[best]))
+
+
+def _cause(error: Exception) -> str:
+    """Why the model failed, for one of its calls; a key or a setting that is wrong is raised: no other would do."""
+    cause = translate(error)
+    if isinstance(cause, ConfigurationError):
+        raise cause from None
+    return str(cause).rstrip(".")
 
 
 @cache

@@ -92,6 +92,15 @@ def test_output_that_cannot_be_written_ends_in_one_sentence() -> None:
     assert ended.stderr == "regen: The system refused to read or write: [Errno 28] No space left on device.\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_where_errors_cannot_be_written_the_code_says_so_all_the_same() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [*REGEN, "nosuch", "--json"]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
+    assert ended.returncode == 2
+    assert "No such command" in ended.stdout
+
+
 @pytest.mark.parametrize("arguments", [["check", "docs"], ["--help"], ["schema", "ask"]], ids=" ".join)
 def test_a_reader_that_goes_away_is_no_error(model: FakeModel, arguments: list[str]) -> None:
     reading, writing = os.pipe()
