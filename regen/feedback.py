@@ -10,10 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 
+from rapidfuzz import fuzz
+
 from regen.conflict import weigh
 from regen.fence import harmless, one_line
 from regen.keeping import Correction
 from regen.kinds import EXPECTED, MEANING
+from regen.quotes import sentences
 from regen.types import Answer, Claim, ConflictReport, Document, DocumentAnswer, Evidence, Kind, Stance
 
 _CONFLICT = (
@@ -49,6 +52,13 @@ _DECIDES_CHOICE = {
     Kind.MISINFORMATION: "Some documents seem to say what is false: what others call a myth is less likely right.",
 }
 _WEIGHTS = "A document's weight, from 0 to 1, says how far a source of its kind can be relied on."
+# What a small model may copy into its answer: each clause of the rules, as it is found again.
+_RULES = tuple(
+    clause.strip(" .").lower()
+    for text in (_CONFLICT, _CONFLICT_OF_WEIGHTS, _WEIGHTS, *_DECIDES.values(), *_DECIDES_BY_WEIGHT.values())
+    for clause in re.split(r"(?<=[.;]) ", text)
+)
+_COPIED = 90.0  # rapidfuzz's ratio, 0 to 100
 # Quotes on each side of a claim, and characters of each.
 _QUOTES = 3
 _QUOTE_LENGTH = 240
@@ -132,6 +142,26 @@ def corrected(
     if newest is None or not _CORRECTS.search(newest.quote) or _from_the_future(by_id[newest.document_id]):
         return None
     return newest.document_id, [item.document_id for item in evidence if item.stance is not newest.stance]
+
+
+def without_rules(text: str) -> str:
+    """An answer without what it copies of the rules for deciding: they say nothing about what was asked.
+
+    As it is where nothing else would be left.
+    """
+    kept = text
+    for sentence in sentences(text):
+        clauses = re.split(r"(?<=;)\s+", sentence)
+        left = " ".join(clause for clause in clauses if not _is_rule(clause)).rstrip("; ")
+        if left != sentence and len(left) < len(sentence.rstrip("; ")):
+            kept = kept.replace(sentence, left if not left or left.endswith((".", "!", "?")) else f"{left}.", 1)
+    kept = re.sub(r"[ \t]{2,}", " ", kept).strip()
+    return kept if any(map(str.isalnum, kept)) else text
+
+
+def _is_rule(clause: str) -> bool:
+    said = clause.lower()
+    return any(len(said) >= len(rule) * 0.8 and fuzz.partial_ratio(rule, said) >= _COPIED for rule in _RULES)
 
 
 def report_feedback(answer: Answer, report: ConflictReport, documents: Sequence[Document]) -> str:

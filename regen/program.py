@@ -438,7 +438,11 @@ class Writing:
     def answer(self, feedback: str | None) -> Answer:
         self.program.step("answering again" if feedback else "answering")
         extra = {"feedback": feedback} if feedback else {}
-        return self.taken(str(self.program.answer(documents=self.fenced, question=self.question, **extra).answer))
+        reply = str(self.program.answer(documents=self.fenced, question=self.question, **extra).answer)
+        if feedback and (own := feedback_text.without_rules(reply)) != reply:
+            self.warnings.append("The second answer copied rules that it was given for deciding: they were taken out.")
+            reply = own
+        return self.taken(reply)
 
     def taken(self, reply: str) -> Answer:
         """A model's reply as an answer, with its citations checked."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regen.conflict import aggregate
-from regen.feedback import feedback
+from regen.feedback import feedback, without_rules
 from regen.feedback import sides as both_sides
 from regen.fence import fence_all
 from regen.kinds import EXPECTED, MEANING
@@ -296,3 +296,31 @@ def test_with_weights_no_kind_of_conflict_goes_by_the_number_of_documents(kind: 
     weighed = lines(kind=kind, weights=WEIGHTS)[-1]
     assert "side that weighs more" in weighed
     assert "side with more documents" not in weighed
+
+
+RULE = (
+    "a newer document that corrects older ones, or says what has changed since, is right; one that calls a view a myth "
+    "is right against those that repeat it; otherwise the side with more documents is more likely right."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            f"It is open until 6 pm [1][3]. However, {RULE} [2] says 8 pm.",
+            "It is open until 6 pm [1][3]. [2] says 8 pm.",
+        ),
+        (
+            "[2] says 8 pm; otherwise the side with more documents is more likely right. [1] says 6 pm.",
+            "[2] says 8 pm. [1] says 6 pm.",
+        ),
+        ("[2] says 8 pm.\n\nChecking it against the documents showed a conflict.", "[2] says 8 pm."),
+        ("[2], a newer document, corrects the older ones: it is open until 8 pm.",) * 2,
+        ("A newer document, which corrects [1], is right about the hours; [3] says so too.",) * 2,
+        (RULE, RULE),
+    ],
+    ids=["a sentence", "a clause", "the last one", "who corrects whom", "words of a rule", "nothing else"],
+)
+def test_rules_that_an_answer_copies_are_taken_out(said: str, kept: str) -> None:
+    assert without_rules(said) == kept

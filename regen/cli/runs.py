@@ -53,7 +53,8 @@ def list_runs(
         counts = f"{run['items_begun']} of {run['items']} items begun"
         failed = f", {run['items_failed']} failed" if run["items_failed"] else ""
         line = Text.assemble((printable(run["folder"]), "bold"), f"  {run['name']}, {run['began'][:16]}, ")
-        hang(out, line, Text(f"{counts}{failed}, {state}, {printable(str(run['config'].get('model', '')))}"))
+        by = ", ".join(str(name) for key in ("judge", "model") if (name := run["config"].get(key)))
+        hang(out, line, Text(f"{counts}{failed}, {state}{', ' if by else ''}{printable(by)}"))
 
 
 @app.command("show")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from regen.fence import printable
 
 NARROWEST = 24  # columns for a text beside something
 _SAY_SECONDS = 30.0  # between two lines, where nothing is live
+_LOOK_SECONDS = 1.0  # between two looks whether it is time for one
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -49,7 +51,7 @@ class Steps:
         self._console = console(stderr=True)
         self._quiet = quiet
         self._shown = not quiet and self._console.is_terminal
-        self._prefix = ""
+        self._prefix = self._step = ""
         self._began = self._said = time.monotonic()
         self._progress = Progress(
             SpinnerColumn(),
@@ -63,11 +65,16 @@ class Steps:
     def __call__(self, step: str, done: int = 0, total: int = 0) -> None:
         """Shows a step, and how much of it is done, where it is counted."""
         count = f" {done}/{total}" if total else ""
-        self._progress.update(self._task, description=f"{self._prefix}{step}{count}", visible=True)
+        self._step = f"{self._prefix}{step}{count}"
+        self._progress.update(self._task, description=self._step, visible=True)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Says the step where nothing is live, if nothing was said for a while."""
         now = time.monotonic()
-        if not self._shown and now - self._said > _SAY_SECONDS:
+        if not self._shown and self._step and now - self._said > _SAY_SECONDS:
             self._said = now
-            self.note(f"{self._prefix}{step}{count}")
+            self.note(self._step)
 
     def item(self, number: int, total: int) -> None:
         """Begins an item of a batch, numbered from 1: it is told with every step, with the time left by the mean."""
@@ -109,7 +116,21 @@ class Steps:
     def live(self) -> Iterator[None]:
         """While inside, steps are shown; afterwards nothing of them is left on the screen."""
         if not self._shown:
-            yield
+            # One step can be a call of some minutes.
+            over = threading.Event()
+
+            def watch() -> None:
+                while not over.wait(_LOOK_SECONDS):
+                    self._tell()
+
+            watching = threading.Thread(target=watch, daemon=True)
+            watching.start()
+            try:
+                yield
+            finally:
+                over.set()
+                watching.join()
+                self._step = ""
             return
         self._progress.reset(self._task, visible=False)
         with self._progress:

@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -154,6 +155,21 @@ def test_a_long_step_is_told_where_nothing_is_live(
         monkeypatch.setattr(time, "monotonic", lambda later=later: now + later)
         steps("checking", later // 10, 20)
     assert capsys.readouterr().err == "regen: checking 4/20\nregen: checking 8/20\n"
+
+
+def test_a_step_that_is_one_long_call_is_told_where_nothing_is_live(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regen.cli.terminal._LOOK_SECONDS", 0.01)
+    now = time.monotonic()
+    steps = Steps()
+    said, told = list[str](), threading.Event()
+    monkeypatch.setattr(steps, "note", lambda text: (said.append(text), told.set()))
+    with steps.live():
+        steps("answering")
+        monkeypatch.setattr(time, "monotonic", lambda: now + 40)
+        assert told.wait(10)
+    assert said == ["answering"]
 
 
 def test_a_transfer_tells_each_tenth_where_nothing_is_live(capsys: pytest.CaptureFixture[str]) -> None:
