@@ -184,7 +184,7 @@ class _Scoring:
             done = batch.finished(out, "id") if out else set()
             left = [(item[0], item) for item in items if item[0] not in done]
             if not left:
-                complain(f"{out} holds the scores of all responses of {path}.")
+                complain(f"{out} holds a score for each id of {path}: name another file with --out to score it again.")
 
             self.asked(item[3] for item in items)
 
