@@ -129,6 +129,15 @@ def test_a_conflict_is_fed_back_and_the_better_second_answer_is_kept(scripted_lm
     assert (found.regenerated, found.decision.kept) == (True, "regenerated")
 
 
+def test_rules_of_the_feedback_that_a_second_answer_copies_are_no_part_of_it(scripted_lm: MakeLM) -> None:
+    rule = "Otherwise the side with more documents is more likely right."
+    found = ask(scripted_lm(World("The fee is 10 euros.", f"Sources differ on the fee. {rule}")))
+    assert found.answer.text == "Sources differ on the fee."
+    assert any("copied rules" in warning for warning in found.warnings)
+    # A first answer was given none.
+    assert rule in ask(scripted_lm(World(f"Gulls breed there. {rule}"))).answer.text
+
+
 def test_the_feedback_is_in_the_second_prompt_and_in_the_result(scripted_lm: MakeLM) -> None:
     lm = scripted_lm(World("The fee is 10 euros.", "Sources differ on the fee."))
     (round_,) = ask(lm).rounds

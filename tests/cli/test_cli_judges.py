@@ -71,7 +71,8 @@ def test_two_judges_are_compared_item_by_item(cli: Any, pairs: Path, model: Fake
     assert cli(*command, "--run", "b").code == 4
     shown = cli("runs", "diff", "a", "b").out
     assert "judging: right in 3 of 3 in A and in 3 of 3 in B" in shown
-    assert "stance" in cli("runs", "list", ".").out
+    listed = " ".join(cli("runs", "list", ".").out.split())
+    assert "stance" in listed and "contrast, llamacpp/fake" in listed
     assert "joked" not in cli("runs", "show", "b").out and "Report: b/report.md" in cli("runs", "show", "b").out
 
 

@@ -74,6 +74,12 @@ def test_a_file_gives_a_line_each_and_is_resumed(cli: Any, model: FakeModel) -> 
     Path("out.jsonl").write_text(ended.out.splitlines(keepends=True)[1])
     assert cli("score", "in.jsonl", "--out", "out.jsonl").out == ""
     assert [json.loads(line)["id"] for line in Path("out.jsonl").read_text().splitlines()] == ["7", "a", "3"]
+    asked = len(model.prompts)
+    again = cli("score", "in.jsonl", "--out", "out.jsonl")
+    assert "out.jsonl holds a score for each id of in.jsonl: name another file with --out" in " ".join(
+        again.err.split()
+    )
+    assert (again.code, again.out, len(model.prompts)) == (0, "", asked)
 
 
 def test_a_bad_line_is_named_before_anything_is_paid_for(cli: Any, model: FakeModel) -> None:
