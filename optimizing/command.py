@@ -253,9 +253,9 @@ def show(card: Card, out: Path) -> None:
     from regen.cli.progress import spent_words
 
     screen = console()
-    for name, score in (("default prompts", card.base), ("compiled", card.compiled), ("difference", card.difference)):
+    for name, score in card.scores().items():
         if score is not None:
-            screen.print(f"{name:<16} {_words(score)}", soft_wrap=True)
+            screen.print(f"{name:<18} {_words(score)}", soft_wrap=True)
     if card.stopped:
         screen.print(card.stopped, soft_wrap=True)
     screen.print(spent_words(card.usage), style="dim")

@@ -26,7 +26,9 @@ _LATER = "assessor."
 
 
 class Score(Record):
-    """A mean over items, with its 95% interval: a percentile bootstrap over items, 2,000 resamples."""
+    """A mean over items, or of the labels' F1, with its 95% interval: a percentile bootstrap over items, 2,000
+    resamples.
+    """
 
     mean: float
     low: float
@@ -59,6 +61,8 @@ class Card(Record):
     base: Score | None = Field(default=None, description="The default prompts on held-back items.")
     compiled: Score | None = Field(default=None, description="The compiled prompts on the same items.")
     difference: Score | None = Field(default=None, description="Compiled minus base, item by item.")
+    base_macro_f1: Score | None = Field(default=None, description="Of stances: the mean F1 of the default prompts.")
+    compiled_macro_f1: Score | None = Field(default=None, description="Of stances: that of the compiled prompts.")
     validation: float | None = Field(default=None, description="The best score on the items that chose among prompts.")
     finished: bool = Field(default=False, description="False while it is compiled, and where that was broken off.")
     stopped: str | None = Field(default=None, description="What ended it before the optimizer did.")
@@ -71,6 +75,16 @@ class Card(Record):
     usage: Usage = Usage()
     versions: dict[str, str]
     written: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+    def scores(self) -> dict[str, Score | None]:
+        """What it is worth on held-back items, by what people call it."""
+        return {
+            "default prompts": self.base,
+            "compiled": self.compiled,
+            "difference": self.difference,
+            "default, macro-F1": self.base_macro_f1,
+            "compiled, macro-F1": self.compiled_macro_f1,
+        }
 
 
 class Compiled:
@@ -223,7 +237,7 @@ def markdown(card: Card) -> str:
     if not card.finished:
         lines += ["It is not finished: these are the best prompts so far, not yet scored on held-back items.", ""]
     lines += [f"| {card.metric} on held-back items | mean | 95% | n |", "|---|---|---|---|"]
-    for name, score in (("default prompts", card.base), ("compiled", card.compiled), ("difference", card.difference)):
+    for name, score in card.scores().items():
         if score is not None:
             lines.append(f"| {name} | {score.mean:.3f} | {score.low:.3f} to {score.high:.3f} | {score.n} |")
     usage = card.usage

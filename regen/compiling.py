@@ -118,7 +118,7 @@ class Watch(BaseCallback):
         among: The examples whose scores count.
         need: How many of them make a candidate's mean count.
         best: Told of a student that is better than all before it, and its mean.
-        tell: Told how it goes.
+        tell: Told how many runs were scored, and the best mean so far.
         stop: Told of a wrong key or setting, with which no other call would do better.
     """
 
@@ -129,7 +129,7 @@ class Watch(BaseCallback):
         need: int,
         *,
         best: Callable[[Student, float], None],
-        tell: Tell,
+        tell: Callable[[int, float | None], None],
         stop: Tell,
     ) -> None:
         self._metric, self._need, self._told, self._tell, self._stop = metric, need, best, tell, stop
@@ -217,8 +217,7 @@ class Watch(BaseCallback):
                 if len(scores) >= self._need and (self.best is None or mean > self.best[0]):
                     self.best = mean, student.deepcopy()
                     self._told(self.best[1], mean)
-            best = "" if self.best is None else f", best {self.best[0]:.3f}"
-            self._tell(f"compiling: {self._runs:,} answers scored{best}")
+            self._tell(self._runs, self.best[0] if self.best else None)
 
 
 def optimize(
@@ -539,6 +538,7 @@ class _Job:
     def _score(self, run: Run, compiled: Regen) -> None:
         values: list[list[float]] = []
         failed: list[int] = []
+        f1: list[Score | None] = []
         for what, program in (("the default prompts", self.base), ("the compiled prompts", compiled)):
             journal = self._journal(Calls(run))
             watch = Watch(
@@ -546,7 +546,7 @@ class _Job:
                 [],
                 0,
                 best=lambda *_: None,
-                tell=lambda _, what=what: self.tell(f"scoring {what}"),  # type: ignore[misc]
+                tell=partial(self._tell_scored, what),
                 stop=journal.calls.stop,
             )
             with self._context(journal, watch):
@@ -559,6 +559,11 @@ class _Job:
             watch.check()
             values.append([float(score) for _, _, score in results])
             failed.append(sum(not prediction.keys() for _, prediction, _ in results))
+            stances = all("stance" in example for example in self.test)
+            pairs = (
+                [(example.stance, prediction.get("stance")) for example, prediction, _ in results] if stances else []
+            )
+            f1.append(macro_f1(pairs, failed[-1]) if pairs else None)
             if failed[-1] == len(self.test) and watch.failure is not None:
                 raise type(watch.failure)(str(watch.failure))
         base, now = values
@@ -566,6 +571,8 @@ class _Job:
             base=mean_of(base, failed[0]),
             compiled=mean_of(now, failed[1]),
             difference=mean_of([after - before for before, after in zip(base, now, strict=True)]),
+            base_macro_f1=f1[0],
+            compiled_macro_f1=f1[1],
         )
 
     def _update(self, **values: Any) -> None:
@@ -574,8 +581,12 @@ class _Job:
     def _journal(self, calls: Calls) -> Journal:
         return Journal(calls, concurrency=self.concurrency, ledger=Ledger("program", "compile", once=True))
 
-    def _tell(self, journal: Journal, said: str) -> None:
-        self.tell(f"{said}, {journal.calls.spent().calls:,} calls")
+    def _tell(self, journal: Journal, runs: int, best: float | None) -> None:
+        so_far = "" if best is None else f", best {best:.3f}"
+        self.tell(f"compiling: {runs:,} answers scored{so_far}, {journal.calls.spent().calls:,} calls")
+
+    def _tell_scored(self, what: str, runs: int, _: float | None) -> None:
+        self.tell(f"scoring {what}: {runs:,} of {len(self.test):,}")
 
     @contextmanager
     def _context(self, journal: Journal, watch: Watch) -> Iterator[None]:
@@ -645,9 +656,40 @@ def mean_of(values: Sequence[float], failed: int = 0) -> Score:
     import numpy
 
     found = numpy.array(values)
-    drawn = numpy.random.default_rng(0).integers(0, len(found), size=(_RESAMPLES, len(found)))
-    low, high = numpy.percentile(found[drawn].mean(axis=1), [2.5, 97.5])
-    return Score(mean=float(found.mean()), low=float(low), high=float(high), n=len(found), failed=failed)
+    return _score(lambda places: found[places].mean(axis=1), len(found), failed)
+
+
+def macro_f1(outcomes: Sequence[tuple[Any, Any]], failed: int = 0) -> Score:
+    """The mean F1 of the labels that some item has, with its interval.
+
+    Args:
+        outcomes: The label by people, and the one that was found; None where that failed, which no label is.
+        failed: How many those are.
+    """
+    import numpy
+
+    labels = sorted({str(meant) for meant, _ in outcomes})
+    meant, found = (numpy.array([str(label) for label in side]) for side in zip(*outcomes, strict=True))
+
+    def mean_f1(places: Any) -> Any:
+        scores = []
+        for label in labels:
+            gold, guess = meant[places] == label, found[places] == label
+            either = gold.sum(axis=1) + guess.sum(axis=1)
+            scores.append(2 * (gold & guess).sum(axis=1) / numpy.maximum(either, 1))
+        return numpy.mean(scores, axis=0)
+
+    return _score(mean_f1, len(outcomes), failed)
+
+
+def _score(measure: Callable[[Any], Any], n: int, failed: int) -> Score:
+    """What `measure` gives for places of items, an array of (draws, n): for all items, and over resamples of them."""
+    import numpy
+
+    drawn = numpy.random.default_rng(0).integers(0, n, size=(_RESAMPLES, n))
+    low, high = numpy.percentile(measure(drawn), [2.5, 97.5])
+    mean = float(measure(numpy.arange(n)[None, :])[0])
+    return Score(mean=mean, low=float(low), high=float(high), n=n, failed=failed)
 
 
 def asked(example: Any) -> str:

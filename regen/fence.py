@@ -34,28 +34,33 @@ def harmless(text: str) -> str:
     return _TURN.sub(lambda mark: {"<": "\u2039", ">": "\u203a", "[": "("}[mark.group()], text)
 
 
-def fence(document: Document, number: int | None = None, *, hosts: bool = False) -> str:
-    """One document as it stands in a prompt: its number, title, date, host if wanted, and text inside a fence."""
+def fence(document: Document, number: int | None = None) -> str:
+    """One document as it stands in a prompt: its number, title, date and text inside a fence."""
     head = "" if number is None else f' number="{number}"'
     if document.title:
         head += f' title="{_attribute(document.title)}"'
     if document.dated:
         head += f' date="{document.dated.isoformat()}"'
-    if hosts and (host := document.host):
-        head += f' host="{_attribute(host)}"'
     return f"<document{head}>\n{harmless(document.text).strip()}\n</document>"
 
 
-def fence_all(documents: Sequence[Document], without: Collection[str] = (), *, hosts: bool = False) -> str:
+def fence_all(documents: Sequence[Document], without: Collection[str] = ()) -> str:
     """Documents numbered from 1, in the order given; citations `[n]` refer to these numbers.
 
     Those whose ids are in `without` are left out, and the others keep their numbers.
     """
     return "\n\n".join(
-        fence(document, number, hosts=hosts)
-        for number, document in enumerate(documents, 1)
-        if document.id not in without
+        fence(document, number) for number, document in enumerate(documents, 1) if document.id not in without
     )
+
+
+def hosts(documents: Sequence[Document]) -> str:
+    """Where documents were found, one a line by number, those with no web address left out.
+
+    Beside the documents and not among them: a prompt that needs no hosts begins with the same documents.
+    """
+    found = [(number, document.host) for number, document in enumerate(documents, 1)]
+    return "\n".join(f"[{number}] {_attribute(host)}" for number, host in found if host)
 
 
 def one_line(text: str, limit: int) -> str:

@@ -23,7 +23,7 @@ from regen.adapter import PlainAdapter
 from regen.choosing import again, choose
 from regen.errors import ConfigurationError
 from regen.feedback import sides
-from regen.fence import fence_all, one_line, printable
+from regen.fence import fence_all, hosts, one_line, printable
 from regen.kinds import EXPECTED, MEANING, catalogue, guess, named
 from regen.models import gives_logprobs
 from regen.models.failures import expected, translate
@@ -93,8 +93,9 @@ class KindFinder(dspy.Module):
     ) -> FoundKind | str:
         """What the model says, without the rules to help: the kind, or its reply where that names none, twice."""
         inputs = {
-            "documents": fence_all(documents, hosts=True),
+            "documents": fence_all(documents),
             "question": question,
+            "hosts": hosts(documents),
             "sides": sides(report, documents) if report else "",
         }
         lm = self.choose.lm or dspy.settings.lm
@@ -191,8 +192,9 @@ def decision(strategy: Strategy) -> Decision:
 
 def _named_and_answered(program: Regen, task: Writing, warnings: list[str]) -> tuple[Answer, FoundKind]:
     program.step("answering")
-    documents = fence_all(task.documents, hosts=True)
-    reply = program.by_kind(documents=documents, question=task.question, kinds=catalogue(behaviour=True))
+    reply = program.by_kind(
+        documents=task.fenced, question=task.question, hosts=hosts(task.documents), kinds=catalogue(behaviour=True)
+    )
     said, text = split_reply(str(reply.answer))
     kind = named(said)
     if kind is not None:

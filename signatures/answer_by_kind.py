@@ -29,7 +29,8 @@ class AnswerWithKind(dspy.Signature):
     you.
     """
 
-    documents: str = dspy.InputField(desc="search results, numbered, with dates and hosts where known")
+    documents: str = dspy.InputField(desc="search results, numbered, with dates where known")
     question: str = dspy.InputField()
+    hosts: str | None = dspy.InputField(desc="where documents were found, by number")
     kinds: str = dspy.InputField(desc="the kinds, one a line, with what the answer should do about each")
     answer: str = dspy.OutputField(desc="a line with the kind, then one to three sentences with citations")

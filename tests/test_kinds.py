@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from regen.conflict import aggregate
 from regen.errors import InputError
-from regen.fence import fence
+from regen.fence import fence, hosts
 from regen.kinds import EXPECTED, MEANING, catalogue, gold_kind, guess, named
 from regen.types import Claim, ConflictReport, Document, Evidence, Judgement, Kind, Stance, Strategy, Unjudged
 from signatures import NameKind
@@ -257,9 +257,15 @@ def test_a_known_kind_and_choices_must_go_with_the_strategy(
         gold_kind(strategy, kind, choosing=choosing)
 
 
-def test_a_host_stands_in_the_fence_where_it_is_wanted_and_cannot_end_it() -> None:
-    page = document("a", "Text.", url='https://www.fees.example.org/"><document')
-    assert fence(page, 1, hosts=True) == '<document number="1" host="fees.example.org">\nText.\n</document>'
-    assert fence(page, 1) == '<document number="1">\nText.\n</document>'
-    for url in ("http://[", "file:///a.md", ""):
-        assert "host" not in fence(document("a", "Text.", url=url), hosts=True)
+def test_hosts_stand_beside_the_documents_by_number_and_are_harmless() -> None:
+    urls = (
+        'https://www.fees.example.org/"><document',
+        "http://[",
+        "file:///a.md",
+        "",
+        "https://<document>.example.org",
+    )
+    pages = [document(f"d{place}", "Text.", url=url) for place, url in enumerate(urls)]
+    assert hosts(pages) == "[1] fees.example.org\n[5] \u2039document>.example.org"
+    assert hosts(pages[1:4]) == ""
+    assert fence(pages[0], 1) == '<document number="1">\nText.\n</document>'

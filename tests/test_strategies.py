@@ -14,7 +14,7 @@ import dspy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import system_text, user_text
+from scripted import system_text, task_text, user_text
 
 from regen import Regen, result_of
 from regen.errors import ConfigurationError, InputError, ProviderError
@@ -46,7 +46,7 @@ PROMPTS = {
 
 
 def task_of(request: Any) -> str:
-    return next(task for words, task in PROMPTS.items() if words in system_text(request).replace("\n", " "))
+    return next(task for words, task in PROMPTS.items() if words in task_text(request).replace("\n", " "))
 
 
 class World:
@@ -148,7 +148,8 @@ def test_a_model_tells_the_kind_from_fenced_documents_with_dates_and_hosts_and_f
     assert found.kind.model_dump(mode="json") == {"kind": "outdated", "reason": "[2] is newer.", "by": "model"}
     assert found.warnings == []
     asked = user_text(request_of(lm, "name"))
-    assert '<document number="1" date="2019-01-31" host="fees.example.org">' in asked
+    assert '<document number="1" date="2019-01-31">' in asked
+    assert "[1] fees.example.org\n" in asked
     assert 'Claim: "The fee is 10 euros."' in asked and '[2] (2024-05-01): "Entry costs 12 euros."' in asked
     assert all(f"{kind}: {MEANING[kind]}." in asked for kind in Kind)
 
@@ -424,7 +425,7 @@ def test_prompts_of_kinds_survive_saving_and_loading(tmp_path: Path, scripted_lm
     loaded.load(tmp_path / "program.json")
     lm = scripted_lm(World())
     ask(lm, loaded)
-    assert system_text(request_of(lm, "by kind")).startswith("The guidance says what to do: be brief.")
+    assert task_text(request_of(lm, "by kind")).startswith("The guidance says what to do: be brief.")
     assert "One is newer." in (request_of(lm, "name").messages[1].text or "")
 
 

@@ -25,7 +25,7 @@ _MOST_SECONDS = 60.0
 _NAP = 0.2
 
 calling_off: ContextVar[Callable[[], None] | None] = ContextVar("calling_off", default=None)
-"""Called again and again while a call waits for its turn; what it raises calls the call off."""
+"""Called before a call begins, and again and again while it waits for its turn; what it raises calls the call off."""
 
 
 class Pace:
@@ -56,11 +56,12 @@ class Pace:
         """Waits until a call may begin; gives its time, for `refused`."""
         with self._gate.slot():
             while True:
+                # Before the first try as well: the call may have waited long for a free slot.
+                if check := calling_off.get():
+                    check()
                 began, wait = self._try()
                 if wait == 0.0:
                     return began
-                if check := calling_off.get():
-                    check()
                 time.sleep(min(wait, _NAP))
 
     async def aturn(self) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from jsonschema import validate
-from scripted import system_text
+from scripted import task_text
 
 from regen.errors import ProviderError
 from regen.runs import Run
@@ -45,7 +45,7 @@ class World:
         if self.calls == self.stops:
             raise KeyboardInterrupt
         self.calls += 1
-        prompt = " ".join(f"{system_text(request)}\n{user}".split())
+        prompt = " ".join(f"{task_text(request)}\n{user}".split())
         for words, reply in self.says.items():
             if words in prompt:
                 if isinstance(reply, Exception):

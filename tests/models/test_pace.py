@@ -160,6 +160,18 @@ def test_a_waiting_call_can_be_called_off(world: World) -> None:
     assert pace.turn() >= 160.0  # the turn was not used up
 
 
+def test_a_call_that_need_not_wait_can_be_called_off_before_it_begins() -> None:
+    def stop() -> None:
+        raise InterruptedError
+
+    token = calling_off.set(stop)
+    try:
+        with pytest.raises(InterruptedError):
+            Pace().turn()
+    finally:
+        calling_off.reset(token)
+
+
 def test_event_loops_wait_for_the_same_turns() -> None:
     pace = Pace()
     pace.refused(pace.turn(), 0.05)
