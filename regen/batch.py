@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TextIO, TypeVar
 
 from regen.errors import ConfigurationError, InputError, RegenError
+from regen.fence import one_line
 from regen.output import failure
 from regen.paths import lock_of
 from regen.types import Record
@@ -51,11 +53,22 @@ def is_id(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def finished(path: Path, key: str) -> set[str]:
+def made_from(*what: Any) -> str:
+    """The first 16 hex digits of a SHA-256 over what a result is made from: the input, and the settings."""
+    return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def finished(path: Path, key: str, made: Mapping[str, str] | None = None) -> set[str]:
     """The `key` of every line of an output file that holds a result; a line that broke off is cut away.
 
+    Args:
+        path: The file; it need not exist.
+        key: The field that names a line's item.
+        made: By item, what its result would be made from now (`made_from`); None where that is not asked.
+
     Raises:
-        InputError: the file is not readable, or holds something else than results.
+        InputError: the file is not readable, holds something else than results, or one that was made from another
+            input, or with other settings.
     """
     done: set[str] = set()
     try:
@@ -73,7 +86,13 @@ def finished(path: Path, key: str) -> set[str]:
                     break
                 whole += len(line)
                 if isinstance(item, dict) and _is_result(item) and item.get(key) is not None:
-                    done.add(str(item[key]))
+                    name = str(item[key])
+                    done.add(name)
+                    if made and name in made and item.get("made_from") not in (None, made[name]):
+                        raise InputError(
+                            f"{path} holds a result for {one_line(name, 60)!r} that was made from another input, or "
+                            "with other settings: name another file with --out."
+                        )
                 if not line.endswith(b"\n"):
                     # Only the line's end was lost: without one, the next result would stand on the same line.
                     file.write(b"\n")

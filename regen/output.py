@@ -91,6 +91,9 @@ class AskOutput(Record):
     set_aside: list[SetAside] = Field(description="Documents that the second answer was not given, with --resolve.")
     usage: Usage
     warnings: list[str]
+    made_from: str | None = Field(
+        default=None, description="In a file of many, a hash over the input and the settings; null for one alone."
+    )
 
 
 class ErrorOutput(Record):
@@ -124,6 +127,9 @@ class ScoreOutput(Record):
     credibility: list[Credibility] = Field(description="Of each document; empty where it is off.")
     usage: Usage
     warnings: list[str]
+    made_from: str | None = Field(
+        default=None, description="In a file of many, a hash over the input and the settings; null for one alone."
+    )
 
 
 class SearchOutput(Record):
@@ -135,7 +141,7 @@ class SearchOutput(Record):
     warnings: list[str]
 
 
-def ask_output(result: Result) -> AskOutput:
+def ask_output(result: Result, made_from: str | None = None) -> AskOutput:
     """The JSON of one result."""
     # The last report is over the documents that were kept, where some were set aside.
     first = result.initial_report
@@ -175,10 +181,13 @@ def ask_output(result: Result) -> AskOutput:
         set_aside=result.set_aside,
         usage=result.usage,
         warnings=result.warnings,
+        made_from=made_from,
     )
 
 
-def score_output(report: ConflictReport, usage: Usage, id: str | None = None) -> ScoreOutput:
+def score_output(
+    report: ConflictReport, usage: Usage, id: str | None = None, made_from: str | None = None
+) -> ScoreOutput:
     """The JSON of one scored response."""
     text = {claim.id: claim.text for claim in report.claims}
     return ScoreOutput(
@@ -193,6 +202,7 @@ def score_output(report: ConflictReport, usage: Usage, id: str | None = None) ->
         credibility=report.credibility,
         usage=usage,
         warnings=report.warnings,
+        made_from=made_from,
     )
 
 

@@ -48,6 +48,19 @@ _SITE = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)*(?::\d+)?(?:/\S*)?")
 _Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
+# What decides a score, and what an answer besides: results that come from other ones are not put in one file.
+JUDGING = frozenset(
+    {
+        "model", "judge_model", "model_path", "api_base", "temperature", "seed", "max_tokens", "judge", "judge_samples",
+        "claims", "support", "check_quotes", "credibility", "credibility_list", "credibility_threshold",
+    }
+)  # fmt: skip
+ANSWERING = JUDGING | {
+    "docs", "search", "recorded", "sites", "exclude_sites", "since", "read_pages", "k", "max_rounds", "strategy",
+    "kinds", "resolve",
+}  # fmt: skip
+
+
 class Settings(LayeredSettings):
     """What regen runs with. Each is also an environment variable: `REGEN_` and the name in capitals."""
 

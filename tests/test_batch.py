@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from regen.batch import Lines, finished, read_lines, run
+from regen.batch import Lines, finished, made_from, read_lines, run
 from regen.errors import ConfigurationError, InputError, ProviderError, RegenError
 from regen.types import Record
 from search.base import SearchError
@@ -53,6 +53,16 @@ def test_nothing_is_finished_in_a_file_that_is_not_there(out: Path) -> None:
 def test_what_has_a_result_is_finished_and_what_failed_is_not(out: Path) -> None:
     out.write_text('{"id": "a"}\n{"id": "b", "error": {"message": "No."}}\n{"id": 3}\n{"id": null}\n')
     assert finished(out, "id") == {"a", "3"}
+
+
+def test_a_result_of_another_input_or_other_settings_is_refused(out: Path) -> None:
+    made = {"a": made_from({"judge": "lm"}, "text"), "b": made_from({"judge": "lm"}, "text")}
+    others = made_from({"judge": "builtin"}, "text"), made_from({"judge": "lm"}, "Text")
+    assert len({*made.values(), *others}) == 3
+    out.write_text(f'{{"id": "a", "made_from": "{made["a"]}"}}\n{{"id": "gone", "made_from": "x"}}\n{{"id": "b"}}\n')
+    assert finished(out, "id", made) == {"a", "gone", "b"}
+    with pytest.raises(InputError, match="holds a result for 'a' that was made from another input, or with other"):
+        finished(out, "id", {**made, "a": made_from({"judge": "builtin"}, "text")})
 
 
 def test_a_line_that_broke_off_is_cut_and_its_item_is_not_finished(out: Path) -> None:

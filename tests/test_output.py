@@ -153,6 +153,7 @@ def test_the_keys_of_an_answer() -> None:
         "set_aside",
         "usage",
         "warnings",
+        "made_from",
     ]
 
 

@@ -89,7 +89,7 @@ def ask(
 ) -> None:
     """Answer a question from documents, show where they disagree about the answer, and answer again."""
     from regen.kinds import gold_kind as gold_kind_of
-    from regen.settings import load
+    from regen.settings import ANSWERING, load
 
     if question is not None and file is not None:
         raise InputError("Give a question or --file, not both.")
@@ -138,7 +138,8 @@ def ask(
         return Agent(settings, compiled, gold_kind, sources, quiet=quiet, record=record, refresh=refresh)
 
     if file is not None:
-        _file(agent, file, out, choice)
+        given = settings.model_dump(mode="json", include=ANSWERING)
+        _file(agent, file, out, choice, [given, compiled.sha256 if compiled else None, sources, choice, gold_kind])
     elif question is None:
         _session(agent(), choice, quiet)
     else:
@@ -298,7 +299,9 @@ def _not_judged(result: Result) -> RegenError | None:
     return not_judged(result)
 
 
-def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices: list[str] | None) -> None:
+def _file(
+    make_agent: Callable[[], Agent], file: Path, out: Path | None, choices: list[str] | None, given: list[Any]
+) -> None:
     from regen import batch
     from regen.output import AskOutput, ask_output
 
@@ -308,7 +311,8 @@ def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices
     if not asked:
         raise InputError(f"There is no question in {file}.")
     with batch.Lines(out, sys.stdout) as lines:
-        done = batch.finished(out, "question") if out else set()
+        made = {question: batch.made_from(given, question) for question in asked}
+        done = batch.finished(out, "question", made) if out else set()
         questions = [(question, question) for question in asked if question not in done]
         if not questions:
             complain(f"{out} holds the answers to all questions of {file}.")
@@ -317,7 +321,7 @@ def _file(make_agent: Callable[[], Agent], file: Path, out: Path | None, choices
 
         def one(question: str) -> tuple[AskOutput, RegenError | None]:
             result = agent.ask(question, choices)
-            return ask_output(result), _not_judged(result)
+            return ask_output(result, made[question]), _not_judged(result)
 
         code = batch.run(questions, one, lines, key="question", begin=agent.steps.item, complain=complain)
     if code:

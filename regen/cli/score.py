@@ -160,6 +160,7 @@ class _Scoring:
         """A file of responses; it is read and checked in full before the first one costs anything."""
         from regen import batch
         from regen.output import ScoreOutput, score_output
+        from regen.settings import JUDGING
 
         items, bad, ids = [], 0, set[str]()
         for number, line in batch.read_lines(path):
@@ -180,17 +181,19 @@ class _Scoring:
             raise InputError(f"There is no response in {path}.")
         if out and out.exists() and out.samefile(path):
             raise InputError(f"{out} is what is to be scored: name another file with --out.")
+        self.asked(item[3] for item in items)
+        settings = self._settings.model_dump(mode="json", include=JUDGING)
+        given = [settings, self._compiled.sha256 if self._compiled else None, self._sources]
+        made = {item[0]: batch.made_from(*given, *item) for item in items}
         with batch.Lines(out, sys.stdout) as lines:
-            done = batch.finished(out, "id") if out else set()
+            done = batch.finished(out, "id", made) if out else set()
             left = [(item[0], item) for item in items if item[0] not in done]
             if not left:
                 complain(f"{out} holds a score for each id of {path}: name another file with --out to score it again.")
 
-            self.asked(item[3] for item in items)
-
             def one(item: _Item) -> tuple[ScoreOutput, None]:
                 report, usage = self.score(*item[1:])
-                return score_output(report, usage, item[0]), None
+                return score_output(report, usage, item[0], made[item[0]]), None
 
             code = batch.run(left, one, lines, key="id", begin=self.steps.item, complain=complain)
         if code:

@@ -355,6 +355,9 @@ def test_a_file_of_questions_is_resumed(cli: Any, model: FakeModel) -> None:
     ended = cli("ask", "--file", "questions.txt", "--out", "answers.jsonl")
     assert (ended.code, len(model.prompts)) == (0, asked)
     assert ended.err == "regen: answers.jsonl holds the answers to all questions of questions.txt.\n"
+    other = cli("ask", "--file", "questions.txt", "--out", "answers.jsonl", "--judge", "builtin")
+    assert (other.code, len(model.prompts)) == (2, asked)
+    assert "made from another input, or with other settings" in " ".join(other.err.split())
 
 
 def test_a_wrong_key_ends_a_batch_at_once(cli: Any, model: FakeModel) -> None:
