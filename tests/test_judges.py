@@ -444,6 +444,24 @@ def test_a_document_without_a_sentence_on_the_question_is_not_read(scripted_lm: 
     assert not any(DOCUMENTS[2].text in prompt for prompt in lm.engine.prompts())
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u6599\u91d1\u306f\u5341\u30e6\u30fc\u30ed",
+        "\u0e04\u0e48\u0e32\u0e18\u0e23\u0e23\u0e21\u0e40\u0e19\u0e35\u0e22\u0e21 10 EUR",
+    ],
+)
+def test_a_document_without_spaces_between_words_is_unjudged_by_contrast(text: str, scripted_lm: MakeLM) -> None:
+    lm = scripted_lm(reader(), gives_logprobs=True)
+    other = Document(id="other", text=text)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], documents=[*DOCUMENTS, other], question="How much is the fee?")
+    assert [(item.document_id, item.exit_code) for item in found.unjudged] == [("other", 3)]
+    assert "name another judge, as --judge lm" in found.unjudged[0].cause
+    assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
+    with pytest.raises(ConfigurationError, match="language without spaces"):
+        judge(ContrastJudge(), lm, CLAIMS[:1], documents=[other], question="How much is the fee?")
+
+
 def test_a_document_without_a_text_is_read_by_its_title(scripted_lm: MakeLM) -> None:
     bare = Document(id="new", title="The fee is 12 euros", text="")
 

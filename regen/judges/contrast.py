@@ -9,6 +9,7 @@ supports the claims that state its answer and contradicts those that state anoth
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
@@ -76,6 +77,10 @@ SAID_WORDS = 4
 # question, has no bearing on it.
 MIN_SHARED = 0.3
 SOMETHING_ELSE = "something else"
+# Thai, Lao, Burmese, Khmer, Japanese and Chinese: what is compared here is words.
+_UNSPACED_LETTER = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_LETTER = re.compile(r"[^\W\d_]")
+_UNSPACED = "the judge contrast cannot read a language without spaces between words; name another judge, as --judge lm"
 # What was asked is kept for this many questions to single documents.
 _KNOWN = 4096
 
@@ -102,6 +107,10 @@ class ContrastJudge(JudgeModule):
         """See `regen.judges.Judge`."""
         if not claims or not documents:
             return Judgement()
+        unread = [Unjudged(document_id=item.id, cause=_UNSPACED, exit_code=3) for item in documents if _unspaced(item)]
+        if len(unread) == len(documents):
+            raise ConfigurationError(f"No document could be judged: {_UNSPACED}.")
+        documents = [document for document in documents if not _unspaced(document)]
         if exclusive and question and len(claims) > 1:
             found, heard = self._rivals(claims, documents, question, progress)
         elif question:
@@ -111,7 +120,7 @@ class ContrastJudge(JudgeModule):
         # A document that is not read can take a side all the same.
         heard |= {item.document_id for item in found.evidence if item.stance is not Stance.IRRELEVANT}
         refuse_nothing(heard, found.unjudged)
-        return found
+        return found.model_copy(update={"unjudged": [*found.unjudged, *unread]})
 
     def _rivals(
         self, claims: Sequence[Claim], documents: Sequence[Document], question: str, progress: Progress | None
@@ -382,6 +391,11 @@ class _Steps:
     def end(self) -> None:
         if self.progress:
             self.progress(self.total, self.total)
+
+
+def _unspaced(document: Document) -> bool:
+    """Whether most letters of a document are of a script that puts no spaces between words."""
+    return 2 * len(_UNSPACED_LETTER.findall(document.text)) > len(_LETTER.findall(document.text))
 
 
 def _is_on(document: Document, question: str) -> bool:
