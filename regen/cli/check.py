@@ -122,10 +122,13 @@ def _check_judge(judge: str) -> None:
         ConfigurationError: there is none of that name, or it asks a language model.
     """
     from regen.check import RULES
-    from regen.judges import asks_model, make_judge
+    from regen.judges import asks_model, judge_names, make_judge
 
     if judge == RULES:
         return
+    if judge != "auto" and judge.partition(":")[0] not in judge_names():
+        fit = [RULES, *(name for name in judge_names() if not asks_model(name))]
+        raise ConfigurationError(f"There is no judge {printable(judge)!r}; for this there are: {', '.join(fit)}.")
     if judge == "auto" or (make_judge(judge) and asks_model(judge)):
         raise ConfigurationError(
             f"--judge {printable(judge)} asks a language model about every pair: take {RULES}, or a judge that asks "

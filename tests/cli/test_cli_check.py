@@ -64,7 +64,7 @@ def test_nothing_of_a_document_is_markup_in_the_page_or_an_escape_in_the_termina
         (["docs", "--html", "no/such/file.html"], 2, "there is none for it"),
         (["docs", "--html", "docs"], 2, "it is a folder"),
         (["docs", "--html", "docs/found.html"], 2, "would be one of the documents"),
-        (["docs", "--judge", "nobody"], 3, "There is no judge 'nobody'"),
+        (["docs", "--judge", "nobody"], 3, "no judge 'nobody'; for this there are: rules, builtin, heuristic, nli."),
         (["docs", "--judge", "cascade"], 3, "--judge cascade asks a language model about every pair"),
         (["docs", "--judge", "auto"], 3, "--judge auto asks a language model about every pair"),
     ],
