@@ -54,8 +54,8 @@ def is_id(value: Any) -> bool:
 
 
 def made_from(*what: Any) -> str:
-    """The first 16 hex digits of a SHA-256 over what a result is made from: the input, and the settings."""
-    return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    """The first 16 hex digits of a SHA-256 over what a result is made from: values that JSON has, in order."""
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def finished(path: Path, key: str, made: Mapping[str, str] | None = None) -> set[str]:
@@ -64,7 +64,8 @@ def finished(path: Path, key: str, made: Mapping[str, str] | None = None) -> set
     Args:
         path: The file; it need not exist.
         key: The field that names a line's item.
-        made: By item, what its result would be made from now (`made_from`); None where that is not asked.
+        made: By item, what its result would be made from now (`made_from`). A line that does not say what it was made
+            from is taken as it is.
 
     Raises:
         InputError: the file is not readable, holds something else than results, or one that was made from another

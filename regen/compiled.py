@@ -236,7 +236,7 @@ def markdown(card: Card) -> str:
     lines = ["# A compiled program", ""]
     if not card.finished:
         lines += ["It is not finished: these are the best prompts so far, not yet scored on held-back items.", ""]
-    lines += [f"| {card.metric} on held-back items | mean | 95% | n |", "|---|---|---|---|"]
+    lines += [f"| {card.metric}, or as named, on held-back items | mean | 95% | n |", "|---|---|---|---|"]
     for name, score in card.scores().items():
         if score is not None:
             lines.append(f"| {name} | {score.mean:.3f} | {score.low:.3f} to {score.high:.3f} | {score.n} |")

@@ -8,6 +8,7 @@ import math
 import random
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -563,7 +564,7 @@ class _Job:
             pairs = (
                 [(example.stance, prediction.get("stance")) for example, prediction, _ in results] if stances else []
             )
-            f1.append(macro_f1(pairs, failed[-1]) if pairs else None)
+            f1.append(macro_f1_of(pairs, failed[-1]) if pairs else None)
             if failed[-1] == len(self.test) and watch.failure is not None:
                 raise type(watch.failure)(str(watch.failure))
         base, now = values
@@ -586,7 +587,8 @@ class _Job:
         self.tell(f"compiling: {runs:,} answers scored{so_far}, {journal.calls.spent().calls:,} calls")
 
     def _tell_scored(self, what: str, runs: int, _: float | None) -> None:
-        self.tell(f"scoring {what}: {runs:,} of {len(self.test):,}")
+        # DSPy begins slow ones a second time.
+        self.tell(f"scoring {what}: {min(runs, len(self.test)):,} of {len(self.test):,}")
 
     @contextmanager
     def _context(self, journal: Journal, watch: Watch) -> Iterator[None]:
@@ -656,40 +658,37 @@ def mean_of(values: Sequence[float], failed: int = 0) -> Score:
     import numpy
 
     found = numpy.array(values)
-    return _score(lambda places: found[places].mean(axis=1), len(found), failed)
+    drawn = numpy.random.default_rng(0).integers(0, len(found), size=(_RESAMPLES, len(found)))
+    low, high = numpy.percentile(found[drawn].mean(axis=1), [2.5, 97.5])
+    return Score(mean=float(found.mean()), low=float(low), high=float(high), n=len(found), failed=failed)
 
 
-def macro_f1(outcomes: Sequence[tuple[Any, Any]], failed: int = 0) -> Score:
-    """The mean F1 of the labels that some item has, with its interval.
+def macro_f1_of(outcomes: Sequence[tuple[str, str | None]], failed: int = 0) -> Score:
+    """The mean F1 of the labels, with its interval; labels that the items, or a resample of them, lack are left out.
 
     Args:
-        outcomes: The label by people, and the one that was found; None where that failed, which no label is.
+        outcomes: The label by people, and the one that was found: None where that failed, which no label is.
         failed: How many those are.
     """
     import numpy
 
-    labels = sorted({str(meant) for meant, _ in outcomes})
-    meant, found = (numpy.array([str(label) for label in side]) for side in zip(*outcomes, strict=True))
+    counts = Counter(outcomes)
+    cells = list(counts)
 
-    def mean_f1(places: Any) -> Any:
+    def mean_f1(drawn: Any) -> Any:
+        """Of counts of the cells, an array of (draws, cells)."""
         scores = []
-        for label in labels:
-            gold, guess = meant[places] == label, found[places] == label
-            either = gold.sum(axis=1) + guess.sum(axis=1)
-            scores.append(2 * (gold & guess).sum(axis=1) / numpy.maximum(either, 1))
-        return numpy.mean(scores, axis=0)
+        for label in {meant for meant, _ in cells}:
+            meant = drawn[:, [gold == label for gold, _ in cells]].sum(axis=1)
+            found = drawn[:, [guess == label for _, guess in cells]].sum(axis=1)
+            both = drawn[:, [gold == guess == label for gold, guess in cells]].sum(axis=1)
+            scores.append(numpy.where(meant > 0, 2 * both / numpy.maximum(meant + found, 1), numpy.nan))
+        return numpy.nanmean(scores, axis=0)
 
-    return _score(mean_f1, len(outcomes), failed)
-
-
-def _score(measure: Callable[[Any], Any], n: int, failed: int) -> Score:
-    """What `measure` gives for places of items, an array of (draws, n): for all items, and over resamples of them."""
-    import numpy
-
-    drawn = numpy.random.default_rng(0).integers(0, n, size=(_RESAMPLES, n))
-    low, high = numpy.percentile(measure(drawn), [2.5, 97.5])
-    mean = float(measure(numpy.arange(n)[None, :])[0])
-    return Score(mean=mean, low=float(low), high=float(high), n=n, failed=failed)
+    given = numpy.array([[counts[cell] for cell in cells]])
+    drawn = numpy.random.default_rng(0).multinomial(len(outcomes), given[0] / len(outcomes), size=_RESAMPLES)
+    low, high = numpy.percentile(mean_f1(drawn), [2.5, 97.5])
+    return Score(mean=float(mean_f1(given)[0]), low=float(low), high=float(high), n=len(outcomes), failed=failed)
 
 
 def asked(example: Any) -> str:

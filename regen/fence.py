@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from regen.types import Document
 
 # What could end a document's own fence, a field of one of DSPy's adapters, or a turn of a chat template.
-_FENCE = re.compile(r"<(?=[\s/]*document)", re.IGNORECASE)
+_FENCE = re.compile(r"[<\uff1c\ufe64](?=[\s/\uff0f]*document)", re.IGNORECASE)
 _FIELD = re.compile(r"\[\[(?=\s*##)")
 _TURN = re.compile(
     r"<(?=[|\uff5c])|(?<=[|\uff5c])>|\[(?=/?(?:INST|SYSTEM_PROMPT)\])|<(?=/?(?:s|bos|eos|SYS|(?:start|end)_of_turn)>)",
     re.IGNORECASE,
 )
 _CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\U000e0000-\U000e007f]"
 )
 
@@ -52,15 +52,6 @@ def fence_all(documents: Sequence[Document], without: Collection[str] = ()) -> s
     return "\n\n".join(
         fence(document, number) for number, document in enumerate(documents, 1) if document.id not in without
     )
-
-
-def hosts(documents: Sequence[Document]) -> str:
-    """Where documents were found, one a line by number, those with no web address left out.
-
-    Beside the documents and not among them: a prompt that needs no hosts begins with the same documents.
-    """
-    found = [(number, document.host) for number, document in enumerate(documents, 1)]
-    return "\n".join(f"[{number}] {_attribute(host)}" for number, host in found if host)
 
 
 def one_line(text: str, limit: int) -> str:

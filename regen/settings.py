@@ -48,16 +48,11 @@ _SITE = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)*(?::\d+)?(?:/\S*)?")
 _Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
-# What decides a score, and what an answer besides: results that come from other ones are not put in one file.
-JUDGING = frozenset(
-    {
-        "model", "judge_model", "model_path", "api_base", "temperature", "seed", "max_tokens", "judge", "judge_samples",
-        "claims", "support", "check_quotes", "credibility", "credibility_list", "credibility_threshold",
-    }
-)  # fmt: skip
+# What decides a score as it is set, and what an answer besides; the models, the judge and the search are what the
+# settings, and keys that are set, come to.
+JUDGING = frozenset({"judge_samples", "claims", "support", "check_quotes", "temperature", "seed", "max_tokens"})
 ANSWERING = JUDGING | {
-    "docs", "search", "recorded", "sites", "exclude_sites", "since", "read_pages", "k", "max_rounds", "strategy",
-    "kinds", "resolve",
+    "sites", "exclude_sites", "since", "read_pages", "allow_private", "k", "max_rounds", "strategy", "kinds", "resolve",
 }  # fmt: skip
 
 

@@ -31,6 +31,6 @@ class AnswerWithKind(dspy.Signature):
 
     documents: str = dspy.InputField(desc="search results, numbered, with dates where known")
     question: str = dspy.InputField()
-    hosts: str | None = dspy.InputField(desc="where documents were found, by number")
+    hosts: str | None = dspy.InputField(desc="where documents were found, by number; may be empty")
     kinds: str = dspy.InputField(desc="the kinds, one a line, with what the answer should do about each")
     answer: str = dspy.OutputField(desc="a line with the kind, then one to three sentences with citations")

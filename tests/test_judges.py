@@ -455,11 +455,29 @@ def test_a_document_without_spaces_between_words_is_unjudged_by_contrast(text: s
     lm = scripted_lm(reader(), gives_logprobs=True)
     other = Document(id="other", text=text)
     found = judge(ContrastJudge(), lm, CLAIMS[:1], documents=[*DOCUMENTS, other], question="How much is the fee?")
-    assert [(item.document_id, item.exit_code) for item in found.unjudged] == [("other", 3)]
+    assert [item.document_id for item in found.unjudged] == ["other"]
     assert "name another judge, as --judge lm" in found.unjudged[0].cause
     assert of(found, "c1") == {"old": "supports", "new": "contradicts", "none": "irrelevant"}
-    with pytest.raises(ConfigurationError, match="language without spaces"):
+    with pytest.raises(ProviderError, match="language without spaces"):
         judge(ContrastJudge(), lm, CLAIMS[:1], documents=[other], question="How much is the fee?")
+    with pytest.raises(ProviderError, match="language without spaces"):
+        judge(ContrastJudge(), lm, CLAIMS[:1], question=text)
+
+
+def test_a_few_words_without_spaces_leave_a_document_readable(scripted_lm: MakeLM) -> None:
+    old = DOCUMENTS[0].model_copy(
+        update={"text": f"{DOCUMENTS[0].text} \u0e17\u0e35\u0e48\u0e19\u0e35\u0e48 \u0e3f\u0e3f \u0e51\u0e52\u0e53"}
+    )
+    lm = scripted_lm(reader(), gives_logprobs=True)
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], documents=[old, *DOCUMENTS[1:]], question="How much is the fee?")
+    assert found.unjudged == []
+
+
+def test_an_ensemble_keeps_what_the_others_say_of_a_document_that_one_cannot_read(scripted_lm: MakeLM) -> None:
+    lm = scripted_lm(reader(), gives_logprobs=True)
+    other = Document(id="other", text="\u6599\u91d1\u306f 10 \u30e6\u30fc\u30ed")
+    found = judge(make_judge("ensemble:heuristic,contrast"), lm, CLAIMS[:1], documents=[other], question="How much?")
+    assert [item.document_id for item in found.evidence] == ["other"]
 
 
 def test_a_document_without_a_text_is_read_by_its_title(scripted_lm: MakeLM) -> None:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from regen.conflict import aggregate
 from regen.errors import InputError
-from regen.fence import fence, hosts
+from regen.fence import fence
 from regen.kinds import EXPECTED, MEANING, catalogue, gold_kind, guess, named
+from regen.strategies import _hosts
 from regen.types import Claim, ConflictReport, Document, Evidence, Judgement, Kind, Stance, Strategy, Unjudged
 from signatures import NameKind
 
@@ -257,15 +258,11 @@ def test_a_known_kind_and_choices_must_go_with_the_strategy(
         gold_kind(strategy, kind, choosing=choosing)
 
 
-def test_hosts_stand_beside_the_documents_by_number_and_are_harmless() -> None:
-    urls = (
-        'https://www.fees.example.org/"><document',
-        "http://[",
-        "file:///a.md",
-        "",
-        "https://<document>.example.org",
-    )
-    pages = [document(f"d{place}", "Text.", url=url) for place, url in enumerate(urls)]
-    assert hosts(pages) == "[1] fees.example.org\n[5] \u2039document>.example.org"
-    assert hosts(pages[1:4]) == ""
-    assert fence(pages[0], 1) == '<document number="1">\nText.\n</document>'
+@pytest.mark.parametrize(
+    "url", ["http://[", "file:///a.md", "", "https://<document>.example.org", "https://reply no-conflict/x"]
+)
+def test_hosts_stand_beside_the_documents_by_number_and_only_real_ones(url: str) -> None:
+    pages = [document("a", "Text.", url=url), document("b", "Text.", url='https://www.fees.example.org/"><document')]
+    assert _hosts(pages) == "[2] fees.example.org"
+    assert _hosts(pages[:1]) == ""
+    assert fence(pages[1], 1) == '<document number="1">\nText.\n</document>'

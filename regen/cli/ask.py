@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from regen.cli import options
-from regen.cli.setup import check, make_model, one_sentence, source_list, with_program
+from regen.cli.setup import check, deciding, make_model, one_sentence, source_list, with_program
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import CancelledError, InputError, RegenError, UnfinishedError
 
@@ -81,7 +81,11 @@ def ask(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="With --file: add to this file, and skip the questions it answers."),
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="With --file: add to this file, and skip the questions that it answers with the same settings.",
+        ),
     ] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -89,7 +93,7 @@ def ask(
 ) -> None:
     """Answer a question from documents, show where they disagree about the answer, and answer again."""
     from regen.kinds import gold_kind as gold_kind_of
-    from regen.settings import ANSWERING, load
+    from regen.settings import load
 
     if question is not None and file is not None:
         raise InputError("Give a question or --file, not both.")
@@ -138,8 +142,8 @@ def ask(
         return Agent(settings, compiled, gold_kind, sources, quiet=quiet, record=record, refresh=refresh)
 
     if file is not None:
-        given = settings.model_dump(mode="json", include=ANSWERING)
-        _file(agent, file, out, choice, [given, compiled.sha256 if compiled else None, sources, choice, gold_kind])
+        given = deciding(settings, compiled, sources, "answer", "judge", searches=True)
+        _file(agent, file, out, choice, [given, choice, gold_kind])
     elif question is None:
         _session(agent(), choice, quiet)
     else:

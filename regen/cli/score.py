@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regen.cli import options
-from regen.cli.setup import check, make_model, one_sentence, source_list, with_program
+from regen.cli.setup import check, deciding, make_model, one_sentence, source_list, with_program
 from regen.cli.terminal import Steps, complain, console
 from regen.errors import InputError
 
 if TYPE_CHECKING:
     from regen.compiled import Compiled
     from regen.credibility import SourceList
+    from regen.models.choice import Role
     from regen.settings import Settings
     from regen.types import ConflictReport, Document, Usage
     from search import SearchResults
@@ -33,7 +34,10 @@ def score(
     search: options.Search = None,
     recorded: options.Recorded = None,
     question: Annotated[str | None, typer.Option("--question", help="What the response answers.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Add to this file, and skip the ids it holds.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Add to this file, and skip what it holds from the same settings."),
+    ] = None,
     skip_bad_lines: Annotated[bool, typer.Option("--skip-bad-lines", help="Report bad lines and go on.")] = False,
     k: options.K = None,
     model: options.Model = None,
@@ -160,7 +164,6 @@ class _Scoring:
         """A file of responses; it is read and checked in full before the first one costs anything."""
         from regen import batch
         from regen.output import ScoreOutput, score_output
-        from regen.settings import JUDGING
 
         items, bad, ids = [], 0, set[str]()
         for number, line in batch.read_lines(path):
@@ -182,9 +185,12 @@ class _Scoring:
         if out and out.exists() and out.samefile(path):
             raise InputError(f"{out} is what is to be scored: name another file with --out.")
         self.asked(item[3] for item in items)
-        settings = self._settings.model_dump(mode="json", include=JUDGING)
-        given = [settings, self._compiled.sha256 if self._compiled else None, self._sources]
-        made = {item[0]: batch.made_from(*given, *item) for item in items}
+        roles: list[Role] = ["judge"] if _asks_model(self._settings) else []
+        given = deciding(self._settings, self._compiled, self._sources, *roles)
+        made = {
+            name: batch.made_from(given, text, [document.model_dump(mode="json") for document in documents], question)
+            for name, text, documents, question in items
+        }
         with batch.Lines(out, sys.stdout) as lines:
             done = batch.finished(out, "id", made) if out else set()
             left = [(item[0], item) for item in items if item[0] not in done]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,45 @@ def source_list(settings: Settings, given: Path | None) -> SourceList | None:
     from regen.credibility import SourceList
 
     return SourceList.read(settings.credibility_list)
+
+
+def deciding(
+    settings: Settings, compiled: Compiled | None, sources: SourceList | None, *roles: Role, searches: bool = False
+) -> dict[str, Any]:
+    """What decides a result beside the input, as values that JSON has, so that one file holds results of a kind.
+
+    An address is not in it: the same server may be at another one the next time.
+
+    Args:
+        settings: In force.
+        compiled: The compiled program, if there is one.
+        sources: The list of sources, if there is one.
+        roles: What models are asked for.
+        searches: Whether documents are searched for.
+    """
+    from regen import __version__
+    from regen.judges import default_judge
+    from regen.models import choose
+    from regen.settings import ANSWERING, JUDGING
+
+    found: dict[str, Any] = {
+        "regen": __version__,
+        "models": [choose(settings, role).model for role in roles],
+        "judge": default_judge(choose(settings, "judge")) if settings.judge == "auto" else settings.judge,
+        "program": compiled.sha256 if compiled else None,
+        "settings": settings.model_dump(mode="json", include=set(ANSWERING if searches else JUDGING)),
+    }
+    if settings.credibility != "off":
+        threshold = settings.credibility_threshold if settings.credibility == "filter" else None
+        found["credibility"] = [settings.credibility, threshold, asdict(sources) if sources else None]
+    if searches:
+        from regen.cli.searching import search_options
+        from search.build import chosen
+
+        names, _ = chosen(settings.search, search_options(settings))
+        folders = [path and str(path.resolve()) for path in (settings.docs, settings.recorded)]
+        found["search"] = [*names, *folders]
+    return found
 
 
 def make_model(settings: Settings, role: Role, steps: Steps) -> Any:

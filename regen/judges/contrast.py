@@ -77,8 +77,11 @@ SAID_WORDS = 4
 # question, has no bearing on it.
 MIN_SHARED = 0.3
 SOMETHING_ELSE = "something else"
-# Thai, Lao, Burmese, Khmer, Japanese and Chinese: what is compared here is words.
-_UNSPACED_LETTER = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+# Thai, Lao, Tibetan, Burmese, Khmer, Japanese and Chinese: what is compared here is words.
+_UNSPACED_LETTER = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U000323af]"
+)
 _LETTER = re.compile(r"[^\W\d_]")
 _UNSPACED = "the judge contrast cannot read a language without spaces between words; name another judge, as --judge lm"
 # What was asked is kept for this many questions to single documents.
@@ -107,10 +110,12 @@ class ContrastJudge(JudgeModule):
         """See `regen.judges.Judge`."""
         if not claims or not documents:
             return Judgement()
-        unread = [Unjudged(document_id=item.id, cause=_UNSPACED, exit_code=3) for item in documents if _unspaced(item)]
-        if len(unread) == len(documents):
-            raise ConfigurationError(f"No document could be judged: {_UNSPACED}.")
-        documents = [document for document in documents if not _unspaced(document)]
+        nothing = _unspaced(question or " ".join(claim.text for claim in claims))
+        readable = [item for item in documents if not (nothing or _unspaced(f"{item.title} {item.text}"))]
+        names = {item.id for item in readable}
+        unread = [Unjudged(document_id=item.id, cause=_UNSPACED) for item in documents if item.id not in names]
+        refuse_nothing(names, unread)
+        documents = readable
         if exclusive and question and len(claims) > 1:
             found, heard = self._rivals(claims, documents, question, progress)
         elif question:
@@ -393,9 +398,10 @@ class _Steps:
             self.progress(self.total, self.total)
 
 
-def _unspaced(document: Document) -> bool:
-    """Whether most letters of a document are of a script that puts no spaces between words."""
-    return 2 * len(_UNSPACED_LETTER.findall(document.text)) > len(_LETTER.findall(document.text))
+def _unspaced(text: str) -> bool:
+    """Whether most letters of a text are of a script that puts no spaces between words."""
+    letters = "".join(_LETTER.findall(text))
+    return 2 * len(_UNSPACED_LETTER.findall(letters)) > len(letters)
 
 
 def _is_on(document: Document, question: str) -> bool:

@@ -25,7 +25,8 @@ _MOST_SECONDS = 60.0
 _NAP = 0.2
 
 calling_off: ContextVar[Callable[[], None] | None] = ContextVar("calling_off", default=None)
-"""Called before a call begins, and again and again while it waits for its turn; what it raises calls the call off."""
+"""Called before a thread's call begins, and again and again while it waits for its turn; what it raises calls the call
+off. Event loops cancel."""
 
 
 class Pace:
@@ -53,7 +54,7 @@ class Pace:
             return self._rate
 
     def turn(self) -> float:
-        """Waits until a call may begin; gives its time, for `refused`."""
+        """Waits until a call may begin; gives its time, for `refused`. Raises what `calling_off` raises."""
         with self._gate.slot():
             while True:
                 # Before the first try as well: the call may have waited long for a free slot.

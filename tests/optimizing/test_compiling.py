@@ -18,7 +18,7 @@ from small_world import BETTER, TEST, TRAIN, VAL, Model, example, pair
 import regen
 from regen import Regen, optimize
 from regen.compiled import Card, Compiled, question_key
-from regen.compiling import macro_f1
+from regen.compiling import macro_f1_of
 from regen.errors import ConfigurationError, InputError, ProviderError
 from regen.judges.lm import LMJudge
 from regen.metrics import net_improvement, stance_accuracy, truthful_choice
@@ -99,7 +99,8 @@ def test_a_judge_is_compiled_alone_on_stances(tmp_path: Path, scripted_lm: MakeL
         )
     card = card_of(tmp_path / "p")
     assert card.predictors == ["judge.verdict"]
-    assert card.base_macro_f1 is not None and card.base_macro_f1.n == 3
+    # The scripted model judges every one right, with examples and without.
+    assert card.base_macro_f1 == card.compiled_macro_f1 == card.base.model_copy(update={"mean": 1, "low": 1, "high": 1})
     assert "| default, macro-F1 |" in (tmp_path / "p" / "card.md").read_text()
     assert {"scoring the default prompts: 1 of 3", "scoring the compiled prompts: 3 of 3"} <= set(told)
     stance_of = {demo["claims"]: demo["verdicts"][0] for demo in program.judge.verdict.demos}
@@ -111,12 +112,16 @@ def test_a_judge_is_compiled_alone_on_stances(tmp_path: Path, scripted_lm: MakeL
 
 def test_macro_f1_counts_labels_alike_and_a_failure_as_no_label() -> None:
     outcomes = [("supports", "supports")] * 6 + [("contradicts", "supports"), ("irrelevant", None)]
-    score = macro_f1(outcomes, failed=1)
+    score = macro_f1_of(outcomes, failed=1)
     # By hand: 2 * 6 / (6 + 7) of supports, and 0 of the two others.
     assert score.mean == pytest.approx(12 / 13 / 3)
     assert (score.n, score.failed) == (8, 1)
-    assert score.low < score.mean <= score.high
-    assert macro_f1([("a", "a"), ("b", "b")]).mean == 1
+    assert score.low < score.mean < score.high
+
+
+def test_a_label_that_a_resample_lacks_is_no_mistake() -> None:
+    score = macro_f1_of([("supports", "supports")] * 40 + [("contradicts", "contradicts")] * 2)
+    assert (score.mean, score.low, score.high) == (1, 1, 1)
 
 
 def refuse(*_: Any) -> str:
@@ -283,7 +288,6 @@ from scripted import ScriptedEngine
 from small_world import Model, example
 from regen import Regen
 from regen.compiled import Compiled
-from regen.compiling import macro_f1
 from pathlib import Path
 engine = ScriptedEngine(Model())
 lm = dspy.LM("scripted/x", engine=engine, cache=False)
