@@ -32,6 +32,9 @@ _ATTRIBUTION = re.compile(
     re.IGNORECASE,
 )
 _PARENTHESIS = re.compile(r"\([^()]*\)")
+# What joined a citation that was taken out to the others: "[1] and", "in and [2]".
+_AFTER = re.compile(r"(?<=\])(?:,? (?:and|or|&)|,)(?=[ \t]*(?:[.;:!?)\n]|$))", re.IGNORECASE)
+_BEFORE = re.compile(r"\b(in|by|from|of|to|see|with)(?:,? (?:and|or|&)|,) (?=\[)", re.IGNORECASE)
 # A range is read as far as this.
 _MOST_CITED = 999
 _PART = re.compile(r"(\d+)(?:\s*[-\u2013]\s*(\d+))?")
@@ -68,6 +71,8 @@ def check_citations(
     while (checked := _CITATION.sub(keep, text)) != text:
         cited.clear()
         text = checked
+    if warnings:
+        text = _BEFORE.sub(r"\1 ", _AFTER.sub("", text))
     return text, list(cited), list(warnings)
 
 

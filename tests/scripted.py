@@ -79,7 +79,7 @@ class ScriptedEngine:
 def task_text(request: Request) -> str:
     """The instructions of a request: its system text, or what stands after the documents where these come first."""
     system = system_text(request)
-    return user_text(request).rpartition("</document>\n\n")[2] if system == READING else system
+    return user_text(request).rpartition("</document>\n\nTask: ")[2] if system == READING else system
 
 
 def system_text(request: Request) -> str:

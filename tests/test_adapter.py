@@ -50,7 +50,7 @@ def test_documents_come_first_and_without_a_label_then_the_instructions_then_the
     documents, said = asked["content"].split("\n\n", 1)
     instructions, question = said.rsplit("\n\n", 1)
     assert (documents, question) == (INPUTS["documents"], "Question: How much is it?")
-    assert instructions.startswith("Answer the question from the documents")
+    assert instructions.startswith("Task: Answer the question from the documents")
     assert instructions.endswith("\n\nReply with one to three sentences with citations.")
 
 
@@ -62,7 +62,9 @@ def test_every_prompt_over_the_same_documents_begins_the_same(signature: Any) ->
     first, question = messages(AnswerQuestion, INPUTS)
     assert system == first == {"role": "system", "content": READING}
     assert question["content"].startswith(INPUTS["documents"] + "\n\n")
-    assert asked["content"].startswith(INPUTS["documents"] + "\n\n" + ADAPTER.format_system_message(signature))
+    assert asked["content"].startswith(
+        INPUTS["documents"] + "\n\n" + "Task: " + ADAPTER.format_system_message(signature)
+    )
 
 
 def test_one_document_comes_after_the_instructions_which_others_share() -> None:

@@ -28,6 +28,20 @@ def test_cited_documents_come_in_order_of_first_mention(text: str, cited: list[s
     assert check_citations(text, DOCUMENTS) == (text, cited, [])
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("This is stated in [2] and [9].", "This is stated in [2]."),
+        ("This is stated in [9] and [2].", "This is stated in [2]."),
+        ("This is stated in [1], [2], and [9].", "This is stated in [1], [2]."),
+        ("It opened [2] and [9] closed.", "It opened [2] and closed."),
+        ("It opened [2], and so did others [9].", "It opened [2], and so did others."),
+    ],
+)
+def test_no_joining_word_is_left_of_a_citation_that_was_taken_out(text: str, left: str) -> None:
+    assert check_citations(text, DOCUMENTS)[0] == left
+
+
 @pytest.mark.parametrize("written", ["[1, 3]", "[1,3]", "[1; 3]", "[ 1 , 3 ]"])
 def test_a_list_of_numbers_becomes_one_citation_each(written: str) -> None:
     assert check_citations(f"It opened {written}.", DOCUMENTS) == ("It opened [1][3].", ["a.md", "c.md"], [])
