@@ -135,3 +135,12 @@ def test_a_key_is_not_in_the_error_about_its_file(text: str, config_file: Path) 
     with pytest.raises(ConfigurationError) as error:
         settings.load()
     assert SECRET not in str(error.value)
+
+
+def test_every_setting_is_known_to_decide_an_answer_or_not_to() -> None:
+    # What these come to, and not what they are set to, is what a file of answers is held to (`regen.cli.setup`).
+    comes_to = {"model", "judge_model", "api_base", "model_path", "judge", "docs", "search", "recorded"}
+    comes_to |= {"credibility", "credibility_list", "credibility_threshold"}
+    nothing = {"api_key", "log_conflicts", "search_timeout", "page_deadline", "timeout", "retries", "concurrency"}
+    assert settings.JUDGING < settings.ANSWERING
+    assert sorted([*settings.ANSWERING, *comes_to, *nothing]) == sorted(settings.Settings.model_fields)

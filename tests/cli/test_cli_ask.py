@@ -341,7 +341,7 @@ def test_a_file_of_questions_gives_a_line_each_and_goes_on_past_a_failure(cli: A
     assert ended.err.startswith("regen: zebra quagga?: No document has anything on")
 
 
-def test_a_file_of_questions_is_resumed(cli: Any, model: FakeModel) -> None:
+def test_a_file_of_questions_is_resumed(cli: Any, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("questions.txt").write_text(f"{QUESTION}\nWhen is lunch?\n")
     assert cli("ask", "--file", "questions.txt", "--out", "answers.jsonl").out == ""
     whole = Path("answers.jsonl").read_text()
@@ -358,6 +358,14 @@ def test_a_file_of_questions_is_resumed(cli: Any, model: FakeModel) -> None:
     other = cli("ask", "--file", "questions.txt", "--out", "answers.jsonl", "--judge", "builtin")
     assert (other.code, len(model.prompts)) == (2, asked)
     assert "made from another input, or with other settings" in " ".join(other.err.split())
+    # Where the same files are read, and by the same model, it does not matter how they were named.
+    monkeypatch.setenv("REGEN_RETRIES", "1")
+    assert (
+        cli("ask", "--file", "questions.txt", "--out", "answers.jsonl", "--docs", str(Path("docs").resolve())).code == 0
+    )
+    monkeypatch.setenv("REGEN_MODEL", "openai/other")
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    assert cli("ask", "--file", "questions.txt", "--out", "answers.jsonl").code == 2
 
 
 def test_a_wrong_key_ends_a_batch_at_once(cli: Any, model: FakeModel) -> None:
