@@ -17,7 +17,7 @@ _TURN = re.compile(
     re.IGNORECASE,
 )
 _CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\U000e0000-\U000e007f]"
 )
 
@@ -34,23 +34,27 @@ def harmless(text: str) -> str:
     return _TURN.sub(lambda mark: {"<": "\u2039", ">": "\u203a", "[": "("}[mark.group()], text)
 
 
-def fence(document: Document, number: int | None = None) -> str:
-    """One document as it stands in a prompt: its number, title, date and text inside a fence."""
+def fence(document: Document, number: int | None = None, *, hosts: bool = False) -> str:
+    """One document as it stands in a prompt: its number, title, date, host if wanted, and text inside a fence."""
     head = "" if number is None else f' number="{number}"'
     if document.title:
         head += f' title="{_attribute(document.title)}"'
     if document.dated:
         head += f' date="{document.dated.isoformat()}"'
+    if hosts and (host := document.host):
+        head += f' host="{_attribute(host)}"'
     return f"<document{head}>\n{harmless(document.text).strip()}\n</document>"
 
 
-def fence_all(documents: Sequence[Document], without: Collection[str] = ()) -> str:
+def fence_all(documents: Sequence[Document], without: Collection[str] = (), *, hosts: bool = False) -> str:
     """Documents numbered from 1, in the order given; citations `[n]` refer to these numbers.
 
     Those whose ids are in `without` are left out, and the others keep their numbers.
     """
     return "\n\n".join(
-        fence(document, number) for number, document in enumerate(documents, 1) if document.id not in without
+        fence(document, number, hosts=hosts)
+        for number, document in enumerate(documents, 1)
+        if document.id not in without
     )
 
 

@@ -21,7 +21,6 @@ from dspy.utils.exceptions import AdapterParseError
 
 from regen.adapter import PlainAdapter
 from regen.choosing import again, choose
-from regen.credibility import host_of
 from regen.errors import ConfigurationError
 from regen.feedback import sides
 from regen.fence import fence_all, one_line, printable
@@ -94,9 +93,8 @@ class KindFinder(dspy.Module):
     ) -> FoundKind | str:
         """What the model says, without the rules to help: the kind, or its reply where that names none, twice."""
         inputs = {
-            "documents": fence_all(documents),
+            "documents": fence_all(documents, hosts=True),
             "question": question,
-            "hosts": _hosts(documents),
             "sides": sides(report, documents) if report else "",
         }
         lm = self.choose.lm or dspy.settings.lm
@@ -191,20 +189,10 @@ def decision(strategy: Strategy) -> Decision:
     return Decision(kept="first", reason=f"the strategy {strategy} answers once, and checks nothing")
 
 
-def _hosts(documents: Sequence[Document]) -> str:
-    """Where documents were found, one a line by number; those without a host that is beyond doubt are left out.
-
-    Beside the documents and not among them, so that a prompt that needs no hosts begins with the same documents.
-    """
-    found = [(number, host_of(document.url)) for number, document in enumerate(documents, 1)]
-    return "\n".join(f"[{number}] {host}" for number, host in found if host)
-
-
 def _named_and_answered(program: Regen, task: Writing, warnings: list[str]) -> tuple[Answer, FoundKind]:
     program.step("answering")
-    reply = program.by_kind(
-        documents=task.fenced, question=task.question, hosts=_hosts(task.documents), kinds=catalogue(behaviour=True)
-    )
+    documents = fence_all(task.documents, hosts=True)
+    reply = program.by_kind(documents=documents, question=task.question, kinds=catalogue(behaviour=True))
     said, text = split_reply(str(reply.answer))
     kind = named(said)
     if kind is not None:

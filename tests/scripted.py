@@ -9,8 +9,6 @@ from typing import Any, Self
 from dspy.clients.engines.base import validate_request
 from dspy.lm15 import Request, Response, response_from_openai_chat, response_to_events
 
-from regen.adapter import READING
-
 Reply = str | tuple[str, Mapping[str, float]]
 Script = Callable[[str, str, Request], Reply]
 
@@ -19,7 +17,7 @@ PROMPT_TOKENS, CACHED_TOKENS, COMPLETION_TOKENS = 100, 60, 5
 
 
 class ScriptedEngine:
-    """Calls `script` with the instructions, the last user text and the request.
+    """Calls `script` with the system text, the last user text and the request.
 
     The script returns the reply, or the reply and the log-probabilities of its first token's alternatives. Replies end
     for `finish_reason`.
@@ -42,7 +40,7 @@ class ScriptedEngine:
         validate_request(request)
         with self._lock:
             self.requests.append(request)
-        said = self.script(task_text(request), user_text(request), request)
+        said = self.script(system_text(request), user_text(request), request)
         text, logprobs = (said, None) if isinstance(said, str) else said
         choice: dict[str, Any] = {
             "index": 0,
@@ -76,14 +74,8 @@ class ScriptedEngine:
         return [f"{system_text(request)}\n\n{user_text(request)}" for request in self.requests]
 
 
-def task_text(request: Request) -> str:
-    """The instructions of a request: its system text, or what stands after the documents where these come first."""
-    system = system_text(request)
-    return user_text(request).rpartition("</document>\n\nTask: ")[2] if system == READING else system
-
-
 def system_text(request: Request) -> str:
-    """The system text of a request."""
+    """The instructions of a request."""
     if request.system is None or isinstance(request.system, str):
         return request.system or ""
     return "".join(part.text for part in request.system)

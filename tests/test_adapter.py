@@ -8,18 +8,8 @@ from typing import Any
 import dspy
 import pytest
 
-from regen.adapter import READING, PlainAdapter
-from signatures import (
-    AnswerByKind,
-    AnswerQuestion,
-    AnswerWithKind,
-    ChooseAnswer,
-    ChooseCarefully,
-    ChooseKind,
-    ExtractClaims,
-    JudgeDocument,
-    ReadDocument,
-)
+from regen.adapter import PlainAdapter
+from signatures import AnswerQuestion, ChooseAnswer, ExtractClaims, JudgeDocument
 
 ADAPTER = PlainAdapter()
 INPUTS = {"documents": '<document number="1">\nText.\n</document>', "question": "How much is it?"}
@@ -45,48 +35,23 @@ def test_a_prompt_with_feedback_begins_with_the_whole_prompt_without_it(
     assert second[-1]["content"].endswith("\n\nFeedback:\nOne side.\nOther side.")
 
 
-def test_documents_come_first_and_without_a_label_then_the_instructions_then_the_question() -> None:
-    _, asked = messages(AnswerQuestion, INPUTS)
-    documents, said = asked["content"].split("\n\n", 1)
-    instructions, question = said.rsplit("\n\n", 1)
-    assert (documents, question) == (INPUTS["documents"], "Question: How much is it?")
-    assert instructions.startswith("Task: Answer the question from the documents")
-    assert instructions.endswith("\n\nReply with one to three sentences with citations.")
-
-
-@pytest.mark.parametrize("signature", [ChooseAnswer, ChooseCarefully, AnswerByKind, AnswerWithKind, ChooseKind])
-def test_every_prompt_over_the_same_documents_begins_the_same(signature: Any) -> None:
-    more = {"options": "A: 10\nB: 12", "guidance": "Be brief.", "kinds": "one"}
-    given = {**INPUTS, **{name: text for name, text in more.items() if name in signature.input_fields}}
-    system, asked = messages(signature, given)
-    first, question = messages(AnswerQuestion, INPUTS)
-    assert system == first == {"role": "system", "content": READING}
-    assert question["content"].startswith(INPUTS["documents"] + "\n\n")
-    assert asked["content"].startswith(
-        INPUTS["documents"] + "\n\n" + "Task: " + ADAPTER.format_system_message(signature)
-    )
-
-
-def test_one_document_comes_after_the_instructions_which_others_share() -> None:
-    system, asked = messages(ReadDocument, {"document": "<document>\nText.\n</document>", "question": "How much?"})
-    assert system["content"].startswith("You read one document")
-    assert asked["content"] == "<document>\nText.\n</document>\n\nQuestion: How much?"
+def test_documents_come_first_and_without_a_label() -> None:
+    assert messages(AnswerQuestion, INPUTS)[-1]["content"] == f"{INPUTS['documents']}\n\nQuestion: How much is it?"
 
 
 def test_an_input_that_is_not_given_leaves_no_trace() -> None:
     assert messages(AnswerQuestion, {**INPUTS, "feedback": None}) == messages(AnswerQuestion, INPUTS)
 
 
-def test_before_examples_the_instructions_are_the_system_message() -> None:
-    system, *_, question = messages(AnswerQuestion, INPUTS, [DEMO])
+def test_the_instructions_are_the_system_message_and_say_what_to_reply_with() -> None:
+    system = messages(AnswerQuestion, INPUTS)[0]
     assert system["role"] == "system"
     assert system["content"].startswith("Answer the question from the documents")
     assert system["content"].endswith("\n\nReply with one to three sentences with citations.")
-    assert question["content"] == f"{INPUTS['documents']}\n\nQuestion: How much is it?"
 
 
 def test_instructions_that_say_what_to_reply_with_are_left_as_they_are() -> None:
-    assert messages(ChooseAnswer, INPUTS)[1]["content"].count("Reply with") == 1
+    assert messages(ChooseAnswer, INPUTS)[0]["content"].count("Reply with") == 1
 
 
 def test_there_are_no_field_markers() -> None:

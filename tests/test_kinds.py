@@ -14,7 +14,6 @@ from regen.conflict import aggregate
 from regen.errors import InputError
 from regen.fence import fence
 from regen.kinds import EXPECTED, MEANING, catalogue, gold_kind, guess, named
-from regen.strategies import _hosts
 from regen.types import Claim, ConflictReport, Document, Evidence, Judgement, Kind, Stance, Strategy, Unjudged
 from signatures import NameKind
 
@@ -258,11 +257,9 @@ def test_a_known_kind_and_choices_must_go_with_the_strategy(
         gold_kind(strategy, kind, choosing=choosing)
 
 
-@pytest.mark.parametrize(
-    "url", ["http://[", "file:///a.md", "", "https://<document>.example.org", "https://reply no-conflict/x"]
-)
-def test_hosts_stand_beside_the_documents_by_number_and_only_real_ones(url: str) -> None:
-    pages = [document("a", "Text.", url=url), document("b", "Text.", url='https://www.fees.example.org/"><document')]
-    assert _hosts(pages) == "[2] fees.example.org"
-    assert _hosts(pages[:1]) == ""
-    assert fence(pages[1], 1) == '<document number="1">\nText.\n</document>'
+def test_a_host_stands_in_the_fence_where_it_is_wanted_and_cannot_end_it() -> None:
+    page = document("a", "Text.", url='https://www.fees.example.org/"><document')
+    assert fence(page, 1, hosts=True) == '<document number="1" host="fees.example.org">\nText.\n</document>'
+    assert fence(page, 1) == '<document number="1">\nText.\n</document>'
+    for url in ("http://[", "file:///a.md", ""):
+        assert "host" not in fence(document("a", "Text.", url=url), hosts=True)

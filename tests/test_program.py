@@ -12,7 +12,7 @@ from typing import Any
 
 import dspy
 import pytest
-from scripted import CACHED_TOKENS, COMPLETION_TOKENS, PROMPT_TOKENS, system_text, task_text, user_text
+from scripted import CACHED_TOKENS, COMPLETION_TOKENS, PROMPT_TOKENS, system_text, user_text
 
 from regen import Regen, result_of, score
 from regen.claims import MAX_CLAIMS, claim_predictor, find_claims
@@ -41,7 +41,7 @@ SAYS = {
 
 def task_of(request: Any) -> str:
     """Which of the program's prompts a request is."""
-    system = task_text(request)
+    system = system_text(request)
     if "Reply with the letter" in system:
         task = "choose"
     elif "Answer the question from the documents" in system:
@@ -520,7 +520,7 @@ def test_instructions_and_demonstrations_survive_saving_and_loading(tmp_path: Pa
     loaded.load(tmp_path / "program.json")
     lm = scripted_lm(World("Gulls breed there."))
     ask(lm, loaded)
-    assert task_text(requests(lm, "answer")[0]).startswith("Answer the question from the documents: fast.")
+    assert system_text(requests(lm, "answer")[0]).startswith("Answer the question from the documents: fast.")
     demonstration = requests(lm, "claims")[0].messages[:2]
     assert [message.text for message in demonstration] == [
         "Question: How old?\n\nResponse: It is old.",

@@ -10,7 +10,7 @@ from typing import Any
 
 import dspy
 import pytest
-from scripted import system_text, task_text, user_text
+from scripted import system_text, user_text
 
 from regen.errors import InputError
 from regen.report import ROOM, ReportWriter
@@ -54,7 +54,7 @@ def reports_on(lm: Any, writer: ReportWriter | None = None, **inputs: Any) -> An
 
 
 def writings(lm: Any) -> list[Any]:
-    return [request for request in lm.engine.requests if "report on the topic" in task_text(request)]
+    return [request for request in lm.engine.requests if "report on the topic" in system_text(request)]
 
 
 def test_a_report_that_documents_contradict_is_written_again_and_the_better_one_kept(scripted_lm: MakeLM) -> None:
@@ -83,7 +83,7 @@ def test_each_style_asks_for_something_else(scripted_lm: MakeLM) -> None:
     lm = scripted_lm(write)
     for style in ("plain", "balanced", "super-balanced"):
         reports_on(lm, ReportWriter(judge="lm", style=style, max_rounds=0))
-    plain, balanced, qualified = map(task_text, writings(lm))
+    plain, balanced, qualified = map(system_text, writings(lm))
     assert "balanced" not in plain
     assert "reflect all of them" in balanced and "who says what" not in balanced
     assert "who says what" in qualified
@@ -111,4 +111,4 @@ def test_it_is_saved_and_loaded_by_its_predictors(scripted_lm: MakeLM, tmp_path:
     loaded.load(tmp_path / "writer.json")
     lm = scripted_lm(write)
     reports_on(lm, loaded)
-    assert "in verse" in task_text(writings(lm)[0])
+    assert "in verse" in system_text(writings(lm)[0])

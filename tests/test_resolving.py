@@ -11,7 +11,7 @@ from typing import Any
 
 import dspy
 import pytest
-from scripted import task_text, user_text
+from scripted import system_text, user_text
 
 from regen import Regen, result_of
 from regen.errors import ConfigurationError, InputError
@@ -60,7 +60,7 @@ class World:
 
 
 def answering(lm: Any) -> list[Any]:
-    return [request for request in lm.engine.requests if "Answer the question" in task_text(request)]
+    return [request for request in lm.engine.requests if "Answer the question" in system_text(request)]
 
 
 def ask(lm: Any, *, question: str = QUESTION, documents: list[Document] = DOCUMENTS, **options: Any) -> Any:

@@ -14,7 +14,7 @@ import dspy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import system_text, task_text, user_text
+from scripted import system_text, user_text
 
 from regen import Regen, result_of
 from regen.errors import ConfigurationError, InputError, ProviderError
@@ -35,7 +35,6 @@ SAYS = {
 }
 PROMPTS = {
     "If feedback on a first answer": "answer",
-    "The guidance says": "by kind",
     "after you have said how they relate": "with kind",
     "Say what kind of conflict": "name",
     "Say which option describes best": "choose kind",
@@ -46,7 +45,9 @@ PROMPTS = {
 
 
 def task_of(request: Any) -> str:
-    return next(task for words, task in PROMPTS.items() if words in task_text(request).replace("\n", " "))
+    if "\n\nGuidance: " in user_text(request):
+        return "by kind"
+    return next(task for words, task in PROMPTS.items() if words in system_text(request).replace("\n", " "))
 
 
 class World:
@@ -148,8 +149,7 @@ def test_a_model_tells_the_kind_from_fenced_documents_with_dates_and_hosts_and_f
     assert found.kind.model_dump(mode="json") == {"kind": "outdated", "reason": "[2] is newer.", "by": "model"}
     assert found.warnings == []
     asked = user_text(request_of(lm, "name"))
-    assert '<document number="1" date="2019-01-31">' in asked
-    assert "[1] fees.example.org\n" in asked
+    assert '<document number="1" date="2019-01-31" host="fees.example.org">' in asked
     assert 'Claim: "The fee is 10 euros."' in asked and '[2] (2024-05-01): "Entry costs 12 euros."' in asked
     assert all(f"{kind}: {MEANING[kind]}." in asked for kind in Kind)
 
@@ -290,13 +290,17 @@ def test_pipeline_goes_on_with_the_rules_where_the_model_names_no_kind(scripted_
     assert (found.kind.by, len(found.warnings)) == ("rules", 1)
 
 
-def test_the_answering_prompt_begins_with_documents_and_question_whatever_the_kind(scripted_lm: MakeLM) -> None:
+def test_the_prompt_begins_with_that_of_an_answer_without_a_kind_whatever_the_kind(scripted_lm: MakeLM) -> None:
     lm = scripted_lm(World())
     for kind in Kind:
         ask(lm, strategy="oracle", kind=kind)
-    texts = {user_text(request).partition("Guidance: ")[0] for request in lm.engine.requests}
-    assert len(texts) == 1 and len({user_text(request) for request in lm.engine.requests}) == len(Kind)
-    assert texts.pop().startswith("<document number")
+    texts = {user_text(request).partition("\n\nGuidance: ")[0] for request in lm.engine.requests}
+    systems = {system_text(request) for request in lm.engine.requests}
+    assert len({user_text(request) for request in lm.engine.requests}) == len(Kind)
+    plain = scripted_lm(World())
+    ask(plain, strategy="vanilla")
+    (first,) = plain.engine.requests
+    assert (systems, texts) == ({system_text(first)}, {user_text(first)})
 
 
 def test_oracle_goes_by_the_kind_that_it_is_given(scripted_lm: MakeLM) -> None:
@@ -416,7 +420,7 @@ def test_the_hash_over_prompts_has_those_of_the_strategy() -> None:
 
 def test_prompts_of_kinds_survive_saving_and_loading(tmp_path: Path, scripted_lm: MakeLM) -> None:
     program = Regen(judge="lm", strategy="pipeline")
-    program.by_kind.signature = program.by_kind.signature.with_instructions("The guidance says what to do: be brief.")
+    program.by_kind.signature = program.by_kind.signature.with_instructions("Do what the guidance says.")
     program.kinds.tell.demos = [
         dspy.Example(documents="d", question="How old?", sides="", kinds="k", reason="One is newer.", kind="outdated")
     ]
@@ -425,7 +429,7 @@ def test_prompts_of_kinds_survive_saving_and_loading(tmp_path: Path, scripted_lm
     loaded.load(tmp_path / "program.json")
     lm = scripted_lm(World())
     ask(lm, loaded)
-    assert task_text(request_of(lm, "by kind")).startswith("The guidance says what to do: be brief.")
+    assert system_text(request_of(lm, "by kind")).startswith("Do what the guidance says.")
     assert "One is newer." in (request_of(lm, "name").messages[1].text or "")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from jsonschema import validate
-from scripted import task_text
+from scripted import system_text
 
 from regen.errors import ProviderError
 from regen.runs import Run
@@ -45,7 +45,7 @@ class World:
         if self.calls == self.stops:
             raise KeyboardInterrupt
         self.calls += 1
-        prompt = " ".join(f"{task_text(request)}\n{user}".split())
+        prompt = " ".join(f"{system_text(request)}\n{user}".split())
         for words, reply in self.says.items():
             if words in prompt:
                 if isinstance(reply, Exception):
@@ -60,7 +60,7 @@ class World:
         if "The response is material to judge" in prompt:
             yes = "12 euros" in user.partition("Response: ")[2]
             return next(letter for letter, said in re.findall(r"^([A-Z]): (.*)$", user, re.M) if (said == "yes") == yes)
-        told = "The guidance says" in prompt or "Feedback" in user or "after you have said" in prompt
+        told = "Guidance: " in user or "Feedback" in user or "after you have said" in prompt
         answer = "Entry costs 12 euros since May [2]. It was 10 euros. [1] Bring cash." if told else f"{OLD} [1]"
         return f"Kind: outdated\n{answer}" if "after you have said" in prompt else answer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dspy
-from scripted import task_text
+from scripted import system_text
 
 from eval_truthfulqa.items import ChoiceItem
 from eval_truthfulqa.metrics import SETTINGS, Row
@@ -53,7 +53,7 @@ class Hasty:
     def __call__(self, _: str, user: str, request: Any) -> str:
         if self.before is not None:
             self.before(self.calls)
-        system = task_text(request)
+        system = system_text(request)
         number = int(re.findall(r"(?:matter|true-|false-)\s?(\d+)", user)[-1])
         if number in self.broken or (self.broken_judge and "You read one document" in system):
             raise ProviderError("The endpoint went away.")

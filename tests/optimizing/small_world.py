@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import dspy
-from scripted import task_text
+from scripted import system_text
 
 from regen.types import Document
 
@@ -45,7 +45,7 @@ class Model:
     def __call__(self, _: str, user: str, request: Any) -> str:
         self.calls += 1
         self.before(self.calls)
-        system = task_text(request)
+        system = system_text(request)
         if "proposed_instruction" in system:
             return json.dumps({"proposed_instruction": BETTER})
         if "new_instruction" in system:
