@@ -59,6 +59,8 @@ def test_a_result_of_another_input_or_other_settings_is_refused(out: Path) -> No
     made = {"a": made_from({"judge": "lm"}, "text"), "b": made_from({"judge": "lm"}, "text")}
     others = made_from({"judge": "builtin"}, "text"), made_from({"judge": "lm"}, "Text")
     assert len({*made.values(), *others}) == 3
+    # The same in every process and with every version of Python, or a file could not be gone on with.
+    assert made["a"] == "1d8c6c1b50adb6a5"
     out.write_text(f'{{"id": "a", "made_from": "{made["a"]}"}}\n{{"id": "gone", "made_from": "x"}}\n{{"id": "b"}}\n')
     assert finished(out, "id", made) == {"a", "gone", "b"}
     with pytest.raises(InputError, match="holds a result for 'a' that was made from another input, or with other"):
