@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
@@ -194,6 +194,19 @@ def _check_names() -> None:
             near = get_close_matches(name, known, 1)
             meant = f": is {near[0]!r} meant?" if near else "; `regen config` lists them all."
             raise ConfigurationError(f"The config file {config_file()} has {name!r}, which is no setting{meant}")
+
+
+def misspelt(names: Iterable[str]) -> dict[str, str]:
+    """Of variables' names that begin with `REGEN_`, those that are no setting, each with the nearest that is one."""
+    known = {f"REGEN_{name}".upper() for name in Settings.model_fields}
+    others = [name for name in names if name.upper() not in known]
+    if not others:
+        return {}
+    from search.base import provider_settings
+
+    known |= {f"REGEN_{name}".upper() for name in provider_settings()}
+    near = {name: get_close_matches(name.upper(), known, 1, 0.85) for name in others if name.upper() not in known}
+    return {name: found[0] for name, found in near.items() if found}
 
 
 def _check_readable(file: Path) -> None:

@@ -144,3 +144,19 @@ def test_every_setting_is_known_to_decide_an_answer_or_not_to() -> None:
     nothing = {"api_key", "log_conflicts", "search_timeout", "page_deadline", "timeout", "retries", "concurrency"}
     assert settings.JUDGING < settings.ANSWERING
     assert sorted([*settings.ANSWERING, *comes_to, *nothing]) == sorted(settings.Settings.model_fields)
+
+
+def test_a_misspelt_variable_is_told_with_what_is_meant() -> None:
+    names = [
+        "REGEN_JUGDE",
+        "regen_modle",
+        "REGEN_SEARXNG_ULR",
+        "REGEN_JUDGE",
+        "REGEN_CACHE_DIR",
+        "REGEN_OF_ANOTHER_TOOL",
+    ]
+    assert settings.misspelt(names) == {
+        "REGEN_JUGDE": "REGEN_JUDGE",
+        "regen_modle": "REGEN_MODEL",
+        "REGEN_SEARXNG_ULR": "REGEN_SEARXNG_URL",
+    }

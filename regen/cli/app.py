@@ -81,6 +81,7 @@ def run(arguments: list[str]) -> int:
     logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
     try:
         _load_keys(Path(".env"))
+        _tell_misspelt(Path(".env"))
         _add_commands()
         if "eval" in arguments:
             _add_evals()
@@ -161,6 +162,21 @@ def _version(given: bool | None) -> None:
 
         typer.echo(f"regen {__version__}")
         raise typer.Exit
+
+
+def _tell_misspelt(file: Path) -> None:
+    """Warns of variables that look like a setting and are none: they would be passed over in silence."""
+    from dotenv import dotenv_values
+
+    names = [*os.environ, *(dotenv_values(file) if file.is_file() else ())]
+    # These two are read before there are settings, which take a while to load.
+    given = [name for name in names if name.startswith("REGEN_") and name not in ("REGEN_CONFIG", "REGEN_CACHE_DIR")]
+    if not given:
+        return
+    from regen.settings import misspelt
+
+    for name, meant in misspelt(given).items():
+        complain(f"{name} is no setting and is passed over: is {meant} meant?")
 
 
 def _load_keys(file: Path) -> None:

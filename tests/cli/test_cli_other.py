@@ -179,3 +179,13 @@ def test_commands_of_packages_are_added_once_however_often_a_line_is_run(cli: An
         cli("schema", "ask")
     for names in ([one.name for one in app.registered_commands], [one.name for one in evals.registered_commands]):
         assert len(names) == len(set(names)) and ("optimize" in names or "truthfulqa" in names)
+
+
+def test_a_misspelt_variable_is_a_warning(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGEN_JUGDE", "lm")
+    Path(".env").write_text("REGEN_MODLE=embedded\n")
+    ended = cli("config", "--json")
+    assert (ended.code, ended.json is not None) == (0, True)
+    told = " ".join(ended.err.split())
+    assert "regen: REGEN_JUGDE is no setting and is passed over: is REGEN_JUDGE meant?" in told
+    assert "is REGEN_MODEL meant?" in told
