@@ -47,7 +47,7 @@ def aggregate(
         ValueError: ids that are not unique or not known, or two stances of one document on one claim.
     """
     claim_order = _order("claim", [claim.id for claim in claims])
-    text_of = {document.id: document.text for document in documents}
+    by_id = {document.id: document for document in documents}
     document_order = _order("document", [document.id for document in documents])
     evidence: dict[tuple[str, str], Evidence] = {}
     dropped: Counter[str] = Counter()
@@ -57,7 +57,7 @@ def aggregate(
             raise ValueError(f"evidence for an unknown claim or document: {pair}")
         if pair in evidence:
             raise ValueError(f"two stances of one document on one claim: {pair}")
-        checked = _check(item, text_of[item.document_id], support, check_quotes)
+        checked = _check(item, by_id[item.document_id], support, check_quotes)
         if checked.stance is not item.stance and not (item.partial and support == "strict"):
             dropped[item.document_id] += 1
         evidence[pair] = checked
@@ -159,11 +159,12 @@ def _not_judged(unjudged: Sequence[Unjudged]) -> list[str]:
     ]
 
 
-def _check(item: Evidence, text: str, support: Support, check_quotes: bool) -> Evidence:
+def _check(item: Evidence, document: Document, support: Support, check_quotes: bool) -> Evidence:
     if item.stance is Stance.IRRELEVANT:
         return item.model_copy(update={"quote": ""})
     left_out = item.stance is Stance.SUPPORTS and item.partial and support == "strict"
-    quote = None if left_out else find_quote(item.quote, text)
+    # A title is as much the document's word as its text is, and of some results there is nothing else.
+    quote = None if left_out else find_quote(item.quote, document.text) or find_quote(item.quote, document.title)
     if left_out or (quote is None and check_quotes):
         # The reason was one for the stance that does not count.
         return item.model_copy(update={"stance": Stance.IRRELEVANT, "quote": "", "reason": ""})

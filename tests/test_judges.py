@@ -10,6 +10,7 @@ from typing import Any
 import dspy
 import pytest
 
+from regen.conflict import aggregate
 from regen.errors import ConfigurationError, ProviderError
 from regen.judges import judge_names, make_judge
 from regen.judges.contrast import MARGIN, ContrastJudge, pick
@@ -487,8 +488,13 @@ def test_a_document_without_a_text_is_read_by_its_title(scripted_lm: MakeLM) -> 
         return reader()(system, user.replace(bare.title, DOCUMENTS[1].text), request)
 
     lm = scripted_lm(script, gives_logprobs=True)
-    found = judge(ContrastJudge(), lm, CLAIMS[:1], [DOCUMENTS[0], bare], question=QUESTION)
+    documents = [DOCUMENTS[0], bare]
+    found = judge(ContrastJudge(), lm, CLAIMS[:1], documents, question=QUESTION)
     assert found.answers == {"old": "10 euros", "new": "12 euros"}
+    report = aggregate(CLAIMS[:1], documents, found)
+    assert [(item.stance, item.quote) for item in report.evidence] == [
+        (Stance.SUPPORTS, "The fee is 10 euros."), (Stance.CONTRADICTS, bare.title)
+    ]  # fmt: skip
 
 
 def test_how_sure_it_is_that_a_document_says_nothing_is_known_only_where_it_was_read(scripted_lm: MakeLM) -> None:

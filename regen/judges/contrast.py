@@ -508,7 +508,7 @@ def _evidence(
     confidence: float | None,
     *wanted: str,
 ) -> Evidence:
-    quote = "" if stance is Stance.IRRELEVANT else best_sentence(document.text, *wanted)
+    quote = "" if stance is Stance.IRRELEVANT else best_sentence(document.text, *wanted) or document.title
     return Evidence(
         claim_id=claim.id,
         document_id=document.id,
