@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from eval_truthfulqa.items import ChoiceItem
-from regen.batch import is_id, is_whole, read_lines
+from regen.batch import first_problem, is_id, read_json, read_lines
 from regen.errors import InputError
 from regen.types import Document, Record
 
@@ -76,22 +75,14 @@ def load(path: Path, format: str = "plain") -> tuple[list[ChoiceItem], int]:
     lines: dict[str, int] = {}
     left_out = 0
     for number, line in read_lines(path):
+        row = read_json(line, f"{path}, line {number}")
         try:
-            row = json.loads(line)
-            if not is_whole(row):
-                raise InputError(f"{path}, line {number}: holds half a character (a lone surrogate).")
             item = FORMATS[format](row, number)
         except KeyError as error:
             raise InputError(f"{path}, line {number}: {error} is missing.") from None
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            why = first["msg"].removeprefix("Value error, ")
-            said = f"{place}: {why}" if place else why
-            raise InputError(f"{path}, line {number}: {said}.") from None
-        except (ValueError, RecursionError):
-            raise InputError(f"{path}, line {number}: not JSON.") from None
-        except (TypeError, AttributeError, IndexError):
+            raise InputError(f"{path}, line {number}: {first_problem(error)}.") from None
+        except (ValueError, TypeError, AttributeError, IndexError):
             raise InputError(f"{path}, line {number}: not an item of the format {format!r}.") from None
         if item is None:
             left_out += 1

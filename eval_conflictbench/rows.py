@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from regen.batch import is_whole, read_lines
+from regen.batch import check_whole, first_problem, read_json, read_lines
 from regen.errors import InputError
 
 Row = Mapping[str, Any]
@@ -47,23 +47,15 @@ class Rows:
             except KeyError as error:
                 raise InputError(f"{self.path}, {where}: {error} is missing or unknown.") from None
             except ValidationError as error:
-                first = error.errors()[0]
-                field = ".".join(map(str, first["loc"]))
-                why = first["msg"].removeprefix("Value error, ")
-                raise InputError(f"{self.path}, {where}: {field + ': ' if field else ''}{why}.") from None
+                raise InputError(f"{self.path}, {where}: {first_problem(error)}.") from None
             except (TypeError, ValueError, AttributeError, IndexError):
                 raise self._no_item(where) from None
         return found
 
     def _lines(self, lines: list[tuple[int, str]]) -> list[tuple[str, Row]]:
-        found = []
-        for number, line in lines:
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                raise InputError(f"{self.path}, line {number}: not JSON.") from None
-            found.append(self._checked(row, f"line {number}"))
-        return found
+        return [
+            self._checked(read_json(line, f"{self.path}, line {number}"), f"line {number}") for number, line in lines
+        ]
 
     def _array(self, lines: list[tuple[int, str]]) -> list[tuple[str, Row]]:
         try:
@@ -73,13 +65,13 @@ class Rows:
             raise InputError(f"{self.path}, line {lines[error.lineno - 1][0]}: not JSON ({error.msg}).") from None
         except (ValueError, RecursionError):
             raise InputError(f"{self.path}: not JSON.") from None
+        for number, row in enumerate(rows, 1):
+            check_whole(row, f"{self.path}, item {number}")
         return [self._checked(row, f"item {number}") for number, row in enumerate(rows, 1)]
 
     def _checked(self, row: Any, where: str) -> tuple[str, Row]:
         if not isinstance(row, dict):
             raise self._no_item(where)
-        if not is_whole(row):
-            raise InputError(f"{self.path}, {where}: holds half a character (a lone surrogate).")
         return where, row
 
     def _no_item(self, where: str) -> InputError:

@@ -17,6 +17,7 @@ from regen.types import Record
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
+    from pydantic import ValidationError
 
 Item = TypeVar("Item")
 
@@ -39,13 +40,36 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputError(f"{path}, line {number}: not UTF-8 text ({error.reason}): save it as UTF-8.") from None
 
 
-def is_whole(value: Any) -> bool:
-    """Whether there is no half of a character (a lone surrogate) in a value that a line holds."""
+def read_json(text: str, where: str) -> Any:
+    """The value that a text in JSON holds.
+
+    Raises:
+        InputError: it is no JSON, or holds half of a character (a lone surrogate); named as `where`.
+    """
+    try:
+        value = json.loads(text)
+        check_whole(value, where)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: not JSON ({error.msg}).") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{where}: a number is too long, or it is nested too deep.") from None
+    return value
+
+
+def check_whole(value: Any, where: str) -> None:
+    """Raises InputError where a value of JSON holds half of a character (a lone surrogate)."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        raise InputError(f"{where}: holds half a character (a lone surrogate).") from None
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first thing that is wrong with what a line holds, with the field it is in."""
+    first = error.errors()[0]
+    field = ".".join(map(str, first["loc"]))
+    why = first["msg"].removeprefix("Value error, ")
+    return f"{field}: {why}" if field else why
 
 
 def is_id(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -224,26 +223,18 @@ def _item(path: Path, number: int, line: str) -> _Item:
         documents: list[dict[str, Any] | str]
         question: str | None = None
 
-    from regen.batch import is_id, is_whole
+    from regen.batch import first_problem, is_id, read_json
     from regen.types import Document
 
+    loaded = read_json(line, f"{path}, line {number}")
     try:
-        loaded = json_module.loads(line)
-        if not is_whole(loaded):
-            raise InputError(f"{path}, line {number}: holds half a character (a lone surrogate).")
         given = Given.model_validate(loaded)
         documents = [
             Document.model_validate({"id": f"d{place}", **({"text": item} if isinstance(item, str) else item)})
             for place, item in enumerate(given.documents, 1)
         ]
-    except json_module.JSONDecodeError as error:
-        raise InputError(f"{path}, line {number}: not JSON ({error.msg}).") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the line"
-        raise InputError(f"{path}, line {number}: {place}: {first['msg']}.") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{path}, line {number}: a number is too long, or it is nested too deep.") from None
+        raise InputError(f"{path}, line {number}: {first_problem(error)}.") from None
     if not (given.id is None or is_id(given.id)):
         raise InputError(f"{path}, line {number}: the id is neither a text nor a whole number.")
     if not given.response.strip():
