@@ -8,6 +8,7 @@ from pydantic import Field
 
 from eval_conflictbench.rows import Row, Rows
 from regen.errors import InputError
+from regen.fence import one_line
 from regen.program import check_ids
 from regen.types import Document, Kind, Record, Text
 
@@ -69,5 +70,7 @@ def items(row: Row, _: int) -> list[Item]:
         }
         for place, found in enumerate(row["retrieved_docs"], 1)
     ]
+    if row["conflict_type"] not in list(LABELS):
+        raise KeyError(f"conflict_type: {one_line(str(row['conflict_type']), 60)}")
     known = {"id": row["id"], "question": row["query"], "kind": LABELS[row["conflict_type"]], "documents": documents}
     return [Item.model_validate({**known, "right_answer": row.get("gold_answer") or ""})]

@@ -77,9 +77,19 @@ def is_id(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def made_from(*what: Any) -> str:
-    """The first 16 hex digits of a SHA-256 over what a result is made from: values that JSON has, in order."""
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+def made_from(given: Any, settings: Any) -> str:
+    """What a result is made from: eight hex digits of a SHA-256 over the input, "-", and as many over the settings.
+
+    Args:
+        given: The input, as values that JSON has.
+        settings: What decides the result besides, likewise.
+    """
+    hashes = [hashlib.sha256(json.dumps(one, sort_keys=True).encode()).hexdigest()[:8] for one in (given, settings)]
+    return "-".join(hashes)
+
+
+# What a line begins with, however soon it broke off.
+_FIRST_KEYS = (b'{"id"', b'{"question"')
 
 
 def finished(path: Path, key: str, made: Mapping[str, str] | None = None) -> set[str]:
@@ -103,7 +113,7 @@ def finished(path: Path, key: str, made: Mapping[str, str] | None = None) -> set
                 try:
                     item = json.loads(line) if line.strip() else None
                 except (ValueError, RecursionError):
-                    if line.endswith(b"\n") or not line.startswith((b'{"id"', b'{"question"')):
+                    if line.endswith(b"\n") or not any(line.startswith(key[: len(line)]) for key in _FIRST_KEYS):
                         raise InputError(
                             f"{path} holds lines that are not JSON: name another file with --out."
                         ) from None
@@ -113,10 +123,13 @@ def finished(path: Path, key: str, made: Mapping[str, str] | None = None) -> set
                 if isinstance(item, dict) and _is_result(item) and item.get(key) is not None:
                     name = str(item[key])
                     done.add(name)
-                    if made and name in made and item.get("made_from") not in (None, made[name]):
+                    before = item.get("made_from")
+                    if made and name in made and before not in (None, made[name]):
+                        same_input = str(before).partition("-")[0] == made[name].partition("-")[0]
+                        what = "with other settings" if same_input else "from another input"
                         raise InputError(
-                            f"{path} holds a result for {one_line(name, 60)!r} that was made from another input, or "
-                            "with other settings: name another file with --out."
+                            f"{path} holds a result for {one_line(name, 60)!r} that was made {what}: name another file "
+                            "with --out."
                         )
                 if not line.endswith(b"\n"):
                     # Only the line's end was lost: without one, the next result would stand on the same line.

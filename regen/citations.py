@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 
 from regen.types import Document
 
-_CITATION = re.compile(r"((?:(?<![ \t])[ \t]+)?)\[\s*(\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*)\s*\]")
+_CITED = r"\[\s*\d{1,3}(?:\s*[-\u2013,;]\s*\d{1,3})*\s*\]"
+_CITATION = re.compile(rf"((?:(?<![ \t])[ \t]+)?)({_CITED})")
 # What documents do that are the subject of a sentence: "[1] says", "[2] (2024) and [3] contradict this by stating".
 _SAYS = (
     r"(?:also |both |all )?"
@@ -32,9 +33,16 @@ _ATTRIBUTION = re.compile(
     re.IGNORECASE,
 )
 _PARENTHESIS = re.compile(r"\([^()]*\)")
-# What joined a citation that was taken out to the others: "[1] and", "in and [2]".
-_AFTER = re.compile(r"(?<=\])(?:,? (?:and|or|&)|,)(?=[ \t]*(?:[.;:!?)\n]|$))", re.IGNORECASE)
-_BEFORE = re.compile(r"\b(in|by|from|of|to|see|with)(?:,? (?:and|or|&)|,) (?=\[)", re.IGNORECASE)
+# Citations in a list, and the word that leads to it: "in [1], [2] and [3]".
+_LIST = re.compile(
+    r"(?P<lead>(?<![ \t])[ \t]*)(?P<word>(?:\b(?:in|by|from|of|to|see|per|with|according to)[ \t]{1,3})?)"
+    rf"(?P<list>{_CITED}(?:[ \t]{{0,3}}(?:,[ \t]{{0,3}})?(?:(?:and|or|&)[ \t]{{0,3}}|;[ \t]{{0,3}})?{_CITED})*)",
+    re.IGNORECASE,
+)
+# What is left of a list that went whole: empty brackets, and a mark that nothing stands before any more.
+_EMPTY = re.compile(r"[ \t]?(?:\([ \t]*\)|\[[ \t]*\])")
+_LOOSE = re.compile(r"(?:^|(?<=[.!?] ))[ \t]*[,;][ \t]*")
+_ONE_CITED = re.compile(f"({_CITED})")
 # A range is read as far as this.
 _MOST_CITED = 999
 _PART = re.compile(r"(\d+)(?:\s*[-\u2013]\s*(\d+))?")
@@ -52,27 +60,47 @@ def check_citations(
     cited: dict[str, None] = {}
     warnings: dict[str, None] = {}
 
-    def keep(match: re.Match[str]) -> str:
+    def there(citation: str) -> str:
+        """The citation, each of its numbers by itself, without those that point nowhere."""
         kept = ""
-        for number in _numbers(match.group(2), len(documents)):
-            there = 1 <= number <= len(documents)
-            if there and documents[number - 1].id in without:
+        for number in _numbers(citation, len(documents)):
+            exists = 1 <= number <= len(documents)
+            if exists and documents[number - 1].id in without:
                 warnings[f"The answer cites [{number}], which was set aside: the citation was removed."] = None
-            elif there:
+            elif exists:
                 cited[documents[number - 1].id] = None
                 kept += f"[{number}]"
             else:
                 warnings[f"The answer cites [{number}], and there is no such document: the citation was removed."] = (
                     None
                 )
-        return match.group(1) + kept if kept else ""
+        return kept
+
+    def keep(match: re.Match[str]) -> str:
+        pieces = _ONE_CITED.split(match["list"])
+        kept = [there(piece) for piece in pieces[1::2]]
+        if all(kept):
+            return (
+                match["lead"]
+                + match["word"]
+                + "".join(between + one for between, one in zip(pieces[::2], kept, strict=False))
+            )
+        left = [one for one in kept if one]
+        if not left:
+            return ""
+        between = "".join(pieces[2:-1:2])
+        if any(map(str.isalpha, between)):
+            said = " and ".join([", ".join(left[:-1]), left[-1]] if left[1:] else left)
+        else:
+            said = (", " if "," in between else "").join(left)
+        return match["lead"] + match["word"] + said
 
     # What is left around a citation that was taken out may be one itself.
-    while (checked := _CITATION.sub(keep, text)) != text:
+    while (checked := _LIST.sub(keep, text)) != text:
         cited.clear()
         text = checked
     if warnings:
-        text = _BEFORE.sub(r"\1 ", _AFTER.sub("", text))
+        text = _LOOSE.sub("", _EMPTY.sub("", text)).lstrip()
     return text, list(cited), list(warnings)
 
 

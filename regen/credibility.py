@@ -20,6 +20,7 @@ from regen.adapter import PlainAdapter
 from regen.choosing import again
 from regen.errors import ConfigurationError, InputError
 from regen.fence import fence, one_line
+from regen.hosts import host_of, plain_host
 from regen.judges import Progress
 from regen.judges.gather import each_document
 from regen.types import Credibility, Document, Unjudged
@@ -34,7 +35,6 @@ WEIGHTS: Mapping[str, float] = {"high": 1.0, "medium": 0.7, "unknown": 0.5, "low
 
 # The forms of a line, for whoever wrote another one.
 _FORMS = "write example.org 0.9, .gov 0.9, file:notes/* 0.5 or * 0.4, with a weight from 0 to 1"
-_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _PART = re.compile(r"#\d+$")
 
 
@@ -200,32 +200,6 @@ def is_local(document: Document) -> bool:
     return document.source in ("", "local")
 
 
-def host_of(url: str) -> str | None:
-    """The host of an address as it is looked up: in lower case, international letters as punycode, without "www.".
-
-    None where an address has none that is beyond doubt; browsers take a backslash for a slash.
-    """
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return None
-    return None if "\\" in url else _host(host)
-
-
-def _host(host: str) -> str | None:
-    host = host.strip().rstrip(".").lower()
-    if not host.isascii():
-        import idna
-
-        try:
-            host = idna.encode(host, uts46=True).decode()
-        except idna.IDNAError:
-            return None
-    if not _HOST.fullmatch(host):
-        return None
-    return host.removeprefix("www.") if host.count(".") > 1 else host
-
-
 def _paths(document: Document) -> set[str]:
     """What a local file may be called in the list: by its name in the folder, or by its whole path."""
     names = {document.id, _PART.sub("", document.id)}
@@ -244,7 +218,7 @@ def _line(text: str, where: str) -> tuple[str, float]:
         raise InputError(f"{where}: {one_line(text, 60)!r} is no source with a weight: {_FORMS}.")
     if source == "*" or (source.startswith("file:") and source != "file:"):
         return source, weight
-    host = _host(source.removeprefix("."))
+    host = plain_host(source.removeprefix("."))
     if host is None:
         raise InputError(f"{where}: {one_line(source, 60)!r} is no source: {_FORMS}.")
     return host, weight

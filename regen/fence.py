@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from regen.types import Document
 
 # What could end a document's own fence, a field of one of DSPy's adapters, or a turn of a chat template.
-_FENCE = re.compile(r"[<\uff1c\ufe64](?=[\s/\uff0f]*document)", re.IGNORECASE)
+# In full width, or with what cannot be seen between, it is read as the same; these fillers count as letters.
+_BETWEEN = r"[\W\u115f\u1160\u17b4\u17b5\u3164\uffa0]"
+_WORD = f"{_BETWEEN}{{0,3}}".join(f"[{letter}{chr(ord(letter) + 0xFEE0)}]" for letter in "document")
+_FENCE = re.compile(rf"[<\uff1c\ufe64](?={_BETWEEN}{{0,20}}{_WORD})", re.IGNORECASE)
 _FIELD = re.compile(r"\[\[(?=\s*##)")
 _TURN = re.compile(
     r"<(?=[|\uff5c])|(?<=[|\uff5c])>|\[(?=/?(?:INST|SYSTEM_PROMPT)\])|<(?=/?(?:s|bos|eos|SYS|(?:start|end)_of_turn)>)",
@@ -29,7 +32,7 @@ def printable(text: str) -> str:
 
 def harmless(text: str) -> str:
     """`text` printable, and with every mark broken that could end a fence or a turn of a conversation."""
-    text = _FENCE.sub("\u2039", printable(text))
+    text = _FENCE.sub("\u2039", printable(text.replace("\u00ad", "")))
     text = _FIELD.sub("[ [", text)
     return _TURN.sub(lambda mark: {"<": "\u2039", ">": "\u203a", "[": "("}[mark.group()], text)
 
@@ -67,4 +70,4 @@ def one_line(text: str, limit: int) -> str:
 
 
 def _attribute(text: str) -> str:
-    return one_line(text, 120).replace('"', "'")
+    return one_line(text, 120).translate({ord('"'): "'", ord("<"): "\u2039", ord(">"): "\u203a"})

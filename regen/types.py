@@ -8,9 +8,10 @@ from __future__ import annotations
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from regen.hosts import host_of
 
 
 def _not_blank(text: str) -> str:
@@ -52,11 +53,8 @@ class Document(Record):
 
     @property
     def host(self) -> str:
-        """The host of its address, without "www."; "" where it has none."""
-        try:
-            return (urlsplit(self.url).hostname or "").removeprefix("www.")
-        except ValueError:
-            return ""
+        """The host of its address, without "www."; "" where it has none that is beyond doubt."""
+        return host_of(self.url) or ""
 
 
 class Claim(Record):

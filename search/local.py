@@ -19,10 +19,16 @@ from search.base import SearchOptions, SearchResults
 from search.folder import READABLE, Listing, listing
 from search.index import Hit, Index
 from search.store import Passage, Store, wipe
-from search.text import one_line
+from search.text import is_unspaced, one_line
 
 PASSAGES_PER_FILE = 2  # of one file in one result list, at most
 LOCK_SECONDS = 600  # to wait for another process that is indexing the same folder
+
+# The index holds words, as spaces and marks tell them apart.
+_WORDS_ALONE = (
+    "The query is in a language without spaces between words, of which the search of a folder finds only what stands "
+    "between spaces or marks: ask another provider."
+)
 
 _T = TypeVar("_T")
 
@@ -73,7 +79,10 @@ class LocalSearch:
         def find(store: Store, index: Index) -> list[Passage]:
             return [store.passage(hit.passage) for hit in _diverse(index.search(query), k)]
 
-        return self._results(*self._with_index(find))
+        passages, warnings = self._with_index(find)
+        if not passages and is_unspaced(query):
+            warnings = [*warnings, _WORDS_ALONE]
+        return self._results(passages, warnings)
 
     def everything(self, progress: Callable[[int, int], None] | None = None) -> SearchResults:
         """Every passage of every file, in the order of path and number, ranked by it. Neighbours overlap.

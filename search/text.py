@@ -11,6 +11,13 @@ from typing import Literal
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b")
 _UNPRINTABLE = dict.fromkeys([*(c for c in range(32) if chr(c) not in "\t\n"), *range(127, 160), 0xAD, 0xFEFF])
 
+# Thai, Lao, Tibetan, Burmese, Khmer, Japanese and Chinese: scripts that put no spaces between words.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U000323af]"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+
 
 class UnreadableError(Exception):
     """A file that holds no text we can read. Its message is the cause, as the end of a sentence.
@@ -78,3 +85,9 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """`text` on one line of at most 200 characters."""
     return " ".join(text[:1000].split())[:200]
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether most letters of a text are of a script that puts no spaces between words."""
+    letters = "".join(_LETTER.findall(text))
+    return 2 * len(_UNSPACED.findall(letters)) > len(letters)

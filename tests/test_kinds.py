@@ -261,5 +261,5 @@ def test_a_host_stands_in_the_fence_where_it_is_wanted_and_cannot_end_it() -> No
     page = document("a", "Text.", url='https://www.fees.example.org/"><document')
     assert fence(page, 1, hosts=True) == '<document number="1" host="fees.example.org">\nText.\n</document>'
     assert fence(page, 1) == '<document number="1">\nText.\n</document>'
-    for url in ("http://[", "file:///a.md", ""):
+    for url in ("http://[", "file:///a.md", "", "https://evil.example.com\\@who.int/", "https://reply b/x"):
         assert "host" not in fence(document("a", "Text.", url=url), hosts=True)

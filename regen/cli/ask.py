@@ -315,7 +315,7 @@ def _file(
     if not asked:
         raise InputError(f"There is no question in {file}.")
     with batch.Lines(out, sys.stdout) as lines:
-        made = {question: batch.made_from(given, question) for question in asked}
+        made = {question: batch.made_from(question, given) for question in asked}
         done = batch.finished(out, "question", made) if out else set()
         questions = [(question, question) for question in asked if question not in done]
         if not questions:

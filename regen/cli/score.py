@@ -187,7 +187,7 @@ class _Scoring:
         roles: list[Role] = ["judge"] if _asks_model(self._settings) else []
         given = deciding(self._settings, self._compiled, self._sources, *roles)
         made = {
-            name: batch.made_from(given, text, [document.model_dump(mode="json") for document in documents], question)
+            name: batch.made_from([text, [item.model_dump(mode="json") for item in documents], question], given)
             for name, text, documents, question in items
         }
         with batch.Lines(out, sys.stdout) as lines:

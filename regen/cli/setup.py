@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from regen.cli.terminal import Steps
     from regen.compiled import Compiled
     from regen.credibility import SourceList
-    from regen.models.choice import Role
+    from regen.models.choice import ModelChoice, Role
     from regen.settings import Settings
 
 
@@ -93,22 +93,33 @@ def deciding(
 
     found: dict[str, Any] = {
         "regen": __version__,
-        "models": [choose(settings, role).model for role in roles],
+        "models": [_named(choose(settings, role)) for role in roles],
         "judge": default_judge(choose(settings, "judge")) if settings.judge == "auto" else settings.judge,
         "program": compiled.sha256 if compiled else None,
         "settings": settings.model_dump(mode="json", include=set(ANSWERING if searches else JUDGING)),
     }
+    if not roles:
+        # Of what a model does alone.
+        found["settings"] = {**found["settings"], "temperature": None, "seed": None, "max_tokens": None}
     if settings.credibility != "off":
         threshold = settings.credibility_threshold if settings.credibility == "filter" else None
         found["credibility"] = [settings.credibility, threshold, asdict(sources) if sources else None]
     if searches:
         from regen.cli.searching import search_options
+        from search.base import provider_class
         from search.build import chosen
 
         names, _ = chosen(settings.search, search_options(settings))
         folders = [path and str(path.resolve()) for path in (settings.docs, settings.recorded)]
-        found["search"] = [*names, *folders]
+        # Which index, of which engine; keys are not told by it.
+        own = {name: getattr(provider_class(name), "settings", None) for name in names}
+        found["search"] = [folders, {name: of and of.read().model_dump(mode="json") for name, of in own.items()}]
     return found
+
+
+def _named(choice: ModelChoice) -> list[str]:
+    """What tells a model from others; where an address alone names it, that."""
+    return [choice.model or str(choice.api_base), str(choice.path.resolve()) if choice.path else ""]
 
 
 def make_model(settings: Settings, role: Role, steps: Steps) -> Any:

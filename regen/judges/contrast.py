@@ -9,7 +9,6 @@ supports the claims that state its answer and contradicts those that state anoth
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
@@ -48,6 +47,7 @@ from regen.readings import (
     same_answer,
 )
 from regen.types import Claim, Document, Evidence, Judgement, Stance, Unjudged
+from search.text import is_unspaced
 from signatures import AskAbout, ReadDocument
 
 Out = TypeVar("Out")
@@ -77,12 +77,6 @@ SAID_WORDS = 4
 # question, has no bearing on it.
 MIN_SHARED = 0.3
 SOMETHING_ELSE = "something else"
-# Thai, Lao, Tibetan, Burmese, Khmer, Japanese and Chinese: what is compared here is words.
-_UNSPACED_LETTER = re.compile(
-    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
-    "\U00020000-\U000323af]"
-)
-_LETTER = re.compile(r"[^\W\d_]")
 _UNSPACED = "the judge contrast cannot read a language without spaces between words; name another judge, as --judge lm"
 # What was asked is kept for this many questions to single documents.
 _KNOWN = 4096
@@ -110,8 +104,8 @@ class ContrastJudge(JudgeModule):
         """See `regen.judges.Judge`."""
         if not claims or not documents:
             return Judgement()
-        nothing = _unspaced(question or " ".join(claim.text for claim in claims))
-        readable = [item for item in documents if not (nothing or _unspaced(f"{item.title} {item.text}"))]
+        nothing = is_unspaced(question or " ".join(claim.text for claim in claims))
+        readable = [item for item in documents if not (nothing or is_unspaced(f"{item.title} {item.text}"))]
         names = {item.id for item in readable}
         unread = [Unjudged(document_id=item.id, cause=_UNSPACED) for item in documents if item.id not in names]
         refuse_nothing(names, unread)
@@ -396,12 +390,6 @@ class _Steps:
     def end(self) -> None:
         if self.progress:
             self.progress(self.total, self.total)
-
-
-def _unspaced(text: str) -> bool:
-    """Whether most letters of a text are of a script that puts no spaces between words."""
-    letters = "".join(_LETTER.findall(text))
-    return 2 * len(_UNSPACED_LETTER.findall(letters)) > len(letters)
 
 
 def _is_on(document: Document, question: str) -> bool:

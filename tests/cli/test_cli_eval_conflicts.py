@@ -182,7 +182,7 @@ def test_documents_and_answers_are_no_markup_in_the_report(cli: Any, model: Worl
     ("text", "why"),
     [
         ("{", "line 2: not JSON"),
-        (line(2, "Conflict of interest"), "line 2: 'Conflict of interest' is missing or unknown"),
+        (line(2, "Conflict of interest"), "line 2: 'conflict_type: Conflict of interest' is missing or unknown"),
         (line(2, "No conflict", query=" "), "line 2: question: it is blank"),
         (line(2, "No conflict", retrieved_docs=[]), "line 2: documents"),
         (line(2, "No conflict", retrieved_docs=[{"doc_id": "d", "snippet": "x", "timestamp": "May"}]), "line 2: docum"),

@@ -52,6 +52,14 @@ def test_no_match_is_an_empty_list_without_warning(folder, local):
     assert (results.documents, results.warnings) == ([], [])
 
 
+def test_a_query_without_spaces_between_words_that_finds_nothing_says_why(folder, local):
+    (folder / "a.md").write_text("\u6599\u91d1\u306f 10 \u30e6\u30fc\u30ed")
+    assert ids(local.top("\u6599\u91d1\u306f")) == ["a.md"]
+    results = local.top("\u6599\u91d1")
+    assert results.documents == []
+    assert "a language without spaces between words" in results.warnings[0]
+
+
 def test_equal_scores_stand_in_the_order_of_paths(folder, local):
     for name in ("c.md", "a.md", "d.md", "b.md"):
         (folder / name).write_text("---\ntitle: Same\n---\nThe very same text.")
