@@ -129,7 +129,7 @@ def finished(path: Path, key: str, made: Mapping[str, str] | None = None) -> set
                         what = "with other settings" if same_input else "from another input"
                         raise InputError(
                             f"{path} holds a result for {one_line(name, 60)!r} that was made {what}: name another file "
-                            "with --out."
+                            "with --out, or take that line out to have it made again."
                         )
                 if not line.endswith(b"\n"):
                     # Only the line's end was lost: without one, the next result would stand on the same line.

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -80,6 +84,34 @@ def run(arguments: list[str]) -> int:
     # What comes of a reply that was cut is told by what was asked for it.
     logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
     try:
+        with _noticed() as interrupted:
+            return _run(arguments)
+    except RegenError as error:
+        # What an interrupt breaks off in a library, such as an import, can come out as a failure of that library.
+        return _fail(CancelledError("Interrupted.") if interrupted.is_set() else error, arguments)
+
+
+@contextmanager
+def _noticed() -> Iterator[threading.Event]:
+    """While inside, the event tells whether Ctrl-C was pressed, whatever became of the exception."""
+    pressed, before = threading.Event(), signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        pressed.set()
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _run(arguments: list[str]) -> int:
+    try:
         _load_keys(Path(".env"))
         _tell_misspelt(Path(".env"))
         _add_commands()
@@ -100,8 +132,6 @@ def run(arguments: list[str]) -> int:
         # With --json, the one object on standard output is what there was.
         complain(error)
         return error.exit_code
-    except RegenError as error:
-        return _fail(error, arguments)
     except KeyboardInterrupt:
         return _fail(CancelledError("Interrupted."), arguments)
     except SystemExit as end:

@@ -148,7 +148,7 @@ def _disagreement(result: Result, out: Console, what: str = "answer") -> None:
         out.print(Text("  What the sources disagree on", style="bold red"))
     elif len(result.document_answers) < 2 and len(report.unverified) < len(report.claims):
         out.print()
-        out.print(Text(f"  The sources don't disagree about this {what}.", style="green"))
+        out.print(Text(f"  No disagreement of the sources about this {what} was found.", style="green"))
     elif not report.claims:
         out.print()
         out.print(Text(f"  The {what} makes no claim that can be checked.", style="yellow"))

@@ -67,6 +67,10 @@ def score(
 
     if (input is None) == (response is None):
         raise InputError("Give either a JSONL file or --response.")
+    if input is not None and any(one is not None for one in (docs, search, recorded, question)):
+        raise InputError(
+            "--docs, --search, --recorded and --question go with --response: each line of a file brings its documents."
+        )
     if response is not None and (out is not None or skip_bad_lines):
         raise InputError("--out and --skip-bad-lines go with a JSONL file.")
     flags: dict[str, Any] = {"k": k, "model": model, "judge_model": judge_model, "api_base": api_base, "judge": judge}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ from conftest import QUESTION
 from fake_model import FakeModel
 
 import regen
+from regen.errors import ProviderError
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -189,3 +194,18 @@ def test_a_misspelt_variable_is_a_warning(cli: Any, monkeypatch: pytest.MonkeyPa
     told = " ".join(ended.err.split())
     assert "regen: REGEN_JUGDE is no setting and is passed over: is REGEN_JUDGE meant?" in told
     assert "is REGEN_MODEL meant?" in told
+
+
+def test_what_an_interrupt_breaks_in_a_library_is_an_interrupt(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import regen.cli.app
+
+    def broken(_: list[str]) -> int:
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+        raise ProviderError("The model failed: module aiohttp has no attribute client_exceptions.")
+
+    monkeypatch.setattr(regen.cli.app, "_run", broken)
+    ended = cli("config")
+    assert (ended.code, ended.err) == (130, "regen: Interrupted.\n")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -140,6 +140,7 @@ def test_a_line_that_cannot_be_scored_is_told(cli: Any, model: FakeModel, line: 
         (["-r", "zebra quagga"], "No document has anything on the response"),
         (["-r", "x", "--docs", "nowhere"], "nowhere does not exist"),
         (["-r", "x", "--out", "o"], "go with a JSONL file"),
+        (["latin.jsonl", "--docs", "docs"], "--question go with --response: each line of a file brings its documents"),
         (["-r", "x", "-k", "101"], "Invalid value for '-k': Input should be less than or equal to 100."),
     ],
 )
