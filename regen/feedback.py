@@ -159,8 +159,16 @@ def without_rules(text: str) -> str:
     return kept if any(map(str.isalnum, kept)) else text
 
 
+# In an answer's own words: "this is the side with more documents, so it is correct".
+_OF_SIDES = re.compile(
+    r"\W*(?:this|that|it)\b[^.;]{0,20}\b(?:side|one) (?:with (?:the )?more documents|that weighs more)\b"
+)
+
+
 def _is_rule(clause: str) -> bool:
     said = clause.lower()
+    if _OF_SIDES.match(said):
+        return True
     return any(len(said) >= len(rule) * 0.8 and fuzz.partial_ratio(rule, said) >= _COPIED for rule in _RULES)
 
 

@@ -318,9 +318,23 @@ RULE = (
         ("[2] says 8 pm.\n\nChecking it against the documents showed a conflict.", "[2] says 8 pm."),
         ("[2], a newer document, corrects the older ones: it is open until 8 pm.",) * 2,
         ("A newer document, which corrects [1], is right about the hours; [3] says so too.",) * 2,
+        (
+            "[2] says that a helmet is needed. This is the side with more documents, so the claim is correct.",
+            "[2] says that a helmet is needed.",
+        ),
+        ("The side with more documents says 12 euros [1].",) * 2,
         (RULE, RULE),
     ],
-    ids=["a sentence", "a clause", "the last one", "who corrects whom", "words of a rule", "nothing else"],
+    ids=[
+        "a sentence",
+        "a clause",
+        "the last one",
+        "who corrects whom",
+        "words of a rule",
+        "in its own words",
+        "who says what",
+        "nothing else",
+    ],
 )
 def test_rules_that_an_answer_copies_are_taken_out(said: str, kept: str) -> None:
     assert without_rules(said) == kept
