@@ -39,9 +39,12 @@ _LIST = re.compile(
     rf"(?P<list>{_CITED}(?:[ \t]{{0,3}}(?:,[ \t]{{0,3}})?(?:(?:and|or|&)[ \t]{{0,3}}|;[ \t]{{0,3}})?{_CITED})*)",
     re.IGNORECASE,
 )
-# What is left of a list that went whole: empty brackets, and a mark that nothing stands before any more.
-_EMPTY = re.compile(r"[ \t]?(?:\([ \t]*\)|\[[ \t]*\])")
-_LOOSE = re.compile(r"(?:^|(?<=[.!?] ))[ \t]*[,;][ \t]*")
+# Where a list went whole, with the brackets around it, and a mark that nothing stands before any more.
+_GONE = "\ue000"
+_AROUND = re.compile(
+    rf"[ \t]?\([ \t]*{_GONE}[ \t]*\)|[ \t]?\[[ \t]*{_GONE}[ \t]*\]"
+    rf"|(?:^|(?<=[.!?] )){_GONE}[ \t]*(?:[,;][ \t]*)?|{_GONE}"
+)
 _ONE_CITED = re.compile(f"({_CITED})")
 # A range is read as far as this.
 _MOST_CITED = 999
@@ -87,7 +90,7 @@ def check_citations(
             )
         left = [one for one in kept if one]
         if not left:
-            return ""
+            return _GONE
         between = "".join(pieces[2:-1:2])
         if any(map(str.isalpha, between)):
             said = " and ".join([", ".join(left[:-1]), left[-1]] if left[1:] else left)
@@ -96,11 +99,10 @@ def check_citations(
         return match["lead"] + match["word"] + said
 
     # What is left around a citation that was taken out may be one itself.
-    while (checked := _LIST.sub(keep, text)) != text:
+    text = text.replace(_GONE, "")
+    while (checked := _AROUND.sub("", _LIST.sub(keep, text))) != text:
         cited.clear()
         text = checked
-    if warnings:
-        text = _LOOSE.sub("", _EMPTY.sub("", text)).lstrip()
     return text, list(cited), list(warnings)
 
 

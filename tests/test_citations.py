@@ -39,6 +39,8 @@ def test_cited_documents_come_in_order_of_first_mention(text: str, cited: list[s
         ("It opened [2], and so did others [9].", "It opened [2], and so did others."),
         ("It opened ([9]) in May [[8]].", "It opened in May."),
         ("According to [9], it opened.", "it opened."),
+        ("Call f() and g[] [9].", "Call f() and g[]."),
+        ("[9] It opened [[8]2].", "It opened [2]."),
     ],
 )
 def test_nothing_is_left_of_a_citation_that_was_taken_out(text: str, left: str) -> None:
