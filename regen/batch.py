@@ -113,7 +113,7 @@ def finished(path: Path, key: str, made: Mapping[str, str] | None = None) -> set
                 try:
                     item = json.loads(line) if line.strip() else None
                 except (ValueError, RecursionError):
-                    if line.endswith(b"\n") or not any(line.startswith(key[: len(line)]) for key in _FIRST_KEYS):
+                    if line.endswith(b"\n") or not any(line.startswith(first[: len(line)]) for first in _FIRST_KEYS):
                         raise InputError(
                             f"{path} holds lines that are not JSON: name another file with --out."
                         ) from None

@@ -73,6 +73,13 @@ def test_a_line_that_broke_off_is_cut_and_its_item_is_not_finished(out: Path) ->
     assert out.read_text() == '{"id": "a"}\n'
 
 
+@pytest.mark.parametrize("torn", ["{", '{"i', '{"ques', '{"id": "b'])
+def test_a_line_may_break_off_anywhere(torn: str, out: Path) -> None:
+    out.write_text('{"id": "a"}\n' + torn)
+    assert finished(out, "id") == {"a"}
+    assert out.read_text() == '{"id": "a"}\n'
+
+
 def test_a_whole_line_that_lost_only_its_end_is_kept_apart_from_the_next(out: Path) -> None:
     out.write_text('{"id": "a"}\n{"id": "b"}')
     assert finished(out, "id") == {"a", "b"}

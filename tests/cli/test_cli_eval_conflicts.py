@@ -122,6 +122,7 @@ def test_every_strategy_is_measured_and_nothing_is_asked_twice(cli: Any, model: 
     results = json.loads(Path("r/results.json").read_text())
     validate(results, cli("schema", "conflicts-results").json)
     assert results["rows"][0]["answers"]["oracle"]["sentences"][1]["text"] == "It was 10 euros."
+    assert "    - cites nothing: Bring cash." in Path("r/report.md").read_text()
     calls = model.calls
     shown = cli(*COMMAND)
     assert (shown.code, model.calls) == (0, calls)
